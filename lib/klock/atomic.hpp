@@ -2,16 +2,16 @@
 /*
  * atomic - shared values whose every operation says its memory order
  *
- * The only way in which klock's locks touch memory that several CPUs write.
- * An order is part of the operation's name and has no default:
+ * klock's locks touch memory that several CPUs write by nothing else. An order
+ * is part of the operation's name and has no default:
  *
  *	klock::atomic<klock::u32> ready{0};
  *	ready.store_release(1);
  *	ready.await_eq_acquire(1);
  *
- * What an operation is made of comes from the port on the include path
- * (arch/CONTRACT.md): a machine instruction, an event in the model checker, a
- * cost in the coherence simulator. The code above it does not change.
+ * The port on the include path (arch/CONTRACT.md) supplies the operations: a
+ * machine instruction, an event in the model checker, a cost in the coherence
+ * simulator. The code above them does not change.
  *
  * Context: any (thread, interrupt, NMI); the await operations wait and belong
  * only where the awaited CPU is sure to go on.
@@ -39,8 +39,8 @@ using namespace arch_defaults;
 }
 
 /*
- * The type of a lock's flags: a byte, or where the CPU changes only words by
- * one instruction a u32. For a lock that has the same size with both.
+ * The type of a lock's flags: a byte; on a CPU whose atomic instructions change
+ * only words, a u32. For locks that have the same size with both.
  */
 using arch::flag_word;
 
@@ -51,9 +51,9 @@ using arch::flag_word;
  * than a pointer, which is what every CPU reads and writes whole. Any other T
  * is refused. It cannot be copied or moved; constinit works.
  *
- * A wait is an operation of its own, so that a port can do it as its CPU does
- * it best, a checker sees a wait and no endless loop, and a simulator a line
- * that is kept.
+ * A wait is an operation of its own. So a port can wait as its CPU does it
+ * best, a checker sees a wait and no endless loop, and a simulator sees that
+ * the waiter keeps its copy of the line.
  */
 template <typename T>
 struct atomic {
@@ -123,7 +123,7 @@ struct atomic {
 		return arch::exchange<order::seq_cst>(at, v, s);
 	}
 
-	/* Integers alone; modulo 2^bits, signed ones too. */
+	/* Adds. For integers alone; modulo 2^bits, signed ones too. */
 	T fetch_add_relaxed(T v, site s = caller_site<site>())
 		requires integer<T>
 	{
@@ -185,7 +185,7 @@ struct atomic {
 		return arch::fetch_sub<order::seq_cst>(at, v, s);
 	}
 
-	/* Integers, enums and bool. */
+	/* Sets bits. For integers, enums and bool. */
 	T fetch_or_relaxed(T v, site s = caller_site<site>())
 		requires bit_set<T>
 	{
@@ -279,9 +279,10 @@ struct atomic {
 	}
 
 	/*
-	 * Stores desired if the value is expected; true if it was. Never fails
-	 * spuriously; where it fails, expected is what was found, and that read
-	 * has the order of the operation's name less its release.
+	 * Stores `desired` if the value is `expected`; true if it was. Never
+	 * fails spuriously. If it fails, it sets `expected` to the value found,
+	 * and that read has the order of the operation's name without its
+	 * release.
 	 */
 	[[nodiscard]] bool
 	compare_exchange_relaxed(T &expected, T desired,
@@ -325,7 +326,7 @@ struct atomic {
 
 	/* -- Waiting: each returns the value that ended the wait -- */
 
-	/* Until done(value) holds. */
+	/* Waits until done(value) holds. */
 	template <typename Predicate>
 	T await_relaxed(Predicate done, site s = caller_site<site>()) const
 	{
@@ -367,9 +368,9 @@ struct atomic {
 	}
 
 	/*
-	 * Until done(value) holds, reading no more often than pace says: after
-	 * a read that does not end the wait, pace(value) spin iterations
-	 * pass before the next. pace may keep state: exponential back-off.
+	 * Waits until done(value) holds, with pauses: after a read that does
+	 * not end the wait, pace(value) spin iterations pass before the next.
+	 * pace may keep state: exponential back-off.
 	 */
 	template <typename Predicate, typename Pace>
 	T await_paced_relaxed(Predicate done, Pace pace,
@@ -386,11 +387,12 @@ struct atomic {
 	}
 
 	/*
-	 * Until patience(value) spin iterations in a row have found the same
-	 * value: 0 ends the wait at the first look, endless never. Any change
-	 * of the value begins the count anew. Returns the value that was last
-	 * seen, from which the caller knows whether it came or patience ran
-	 * out. patience keeps no state: the same value, the same number.
+	 * Waits until patience(value) spin iterations in a row have found the
+	 * same value: 0 ends the wait at the first look, `endless` never. Each
+	 * change of the value begins the count anew. Returns the value that was
+	 * last seen, which tells the caller whether the awaited value came or
+	 * patience ran out. patience keeps no state: it returns the same number
+	 * for the same value.
 	 */
 	template <typename Patience>
 	T await_patient_relaxed(Patience patience,
@@ -407,9 +409,9 @@ struct atomic {
 	}
 
 	/*
-	 * Until done(value) holds, or the CPU's clock, cycles(), shows the
-	 * deadline; it looks at least once. Returns the value that was last
-	 * seen, from which the caller knows which it was. Needs a clock:
+	 * Waits until done(value) holds, or the CPU's clock, cycles(), shows
+	 * the deadline; it looks at least once. Returns the value that was last
+	 * seen, which tells the caller how the wait ended. Needs a clock:
 	 * cycles_usable() (cpu.hpp).
 	 */
 	template <typename Predicate>
@@ -427,9 +429,9 @@ struct atomic {
 	}
 
 	/*
-	 * Exchanges in v again and again until done(what it found) holds. An
-	 * exchange that does not end the wait must put back what it found: v
-	 * is what a waiter sees anyway (test-and-set).
+	 * Exchanges v with the value again and again, until done(the value
+	 * found) holds. An exchange that does not end the wait must change
+	 * nothing: v is the value that a waiter finds anyway (test-and-set).
 	 */
 	template <typename Predicate>
 	T await_exchange_acquire(T v, Predicate done,
@@ -439,8 +441,8 @@ struct atomic {
 	}
 
 	/*
-	 * Until done(this value) or other_done(the other's value) holds, read
-	 * in that order, turn by turn.
+	 * Waits until done(this value) or other_done(the other's value) holds.
+	 * Reads them in that order, again and again.
 	 */
 	template <typename Predicate, typename U, typename OtherPredicate>
 	void await_either_acquire(Predicate done, const atomic<U> &other,
@@ -457,7 +459,7 @@ struct atomic {
 
 	arch::cell<T> at;
 
-	/* Last: the one error, where an operation is called all the same. */
+	/* The last member, so that a wrong T gives this one error. */
 	static_assert(atomic_value<T>,
 		      "klock::atomic<T>: T is a bool, an enum, an integer or "
 		      "a pointer, and no wider than a pointer");
@@ -485,9 +487,10 @@ inline void fence_acq_rel(site s = caller_site<site>())
 }
 
 /*
- * Until done() holds; serve(), and a spin iteration, after each look that does
- * not end the wait. A loop on every port: where a wait sleeps until its line
- * is written (AArch64), it would sleep through what serve() is to answer.
+ * Waits until done() holds; calls serve(), and a spin iteration, after each
+ * look that does not end the wait. It is a loop on every port. A wait that
+ * sleeps until its line is written (AArch64) would sleep through the events
+ * that serve() must answer.
  */
 template <typename Done, serves Serve>
 void await_serving(Done done, Serve &serve)
@@ -502,11 +505,10 @@ void await_serving(Done done, Serve &serve)
  * atomic_fields<T, N> - N counters, reached one by one and as one word
  *
  * T is u8, u16 or u32, N is 2, 3 or 4, and all together have no more than 8
- * bytes; of three fields the word has room for four. A field is operated on by
- * plain narrow accesses, which leave the others alone. The whole is changed by
- * one instruction: a compare-and-swap, where a decision over several fields
- * must not be bypassed (ABA); an add, where several change at once. I: a
- * field's number, or its half.
+ * bytes; for three fields the word has room for four. An operation on a field
+ * is a narrow access, which leaves the others alone. The whole is changed by
+ * one instruction: a compare-and-swap if a decision rests on several fields
+ * (ABA), an add if several change at once. I: a field's number, or its half.
  */
 template <typename T, usize N, typename Cell = arch::field_cell<T, N>>
 struct atomic_fields {
@@ -547,7 +549,7 @@ struct atomic_fields {
 		arch::store_field<I, order::release>(at, v, s);
 	}
 
-	/* Puts another value into one field alone; returns what it was. */
+	/* Exchanges one field alone; returns the value that it had. */
 	template <usize I>
 		requires(I < N)
 	T exchange_acq_rel(field<I>, T v, site s = caller_site<site>())
@@ -555,7 +557,8 @@ struct atomic_fields {
 		return arch::exchange_field<I, order::acq_rel>(at, v, s);
 	}
 
-	/* Adds to one field alone, modulo its own width; returns what it was */
+	/* Adds to one field alone, modulo its own width; returns the value that
+	 * it had */
 	template <usize I>
 		requires(I < N)
 	T fetch_add_relaxed(field<I>, T v, site s = caller_site<site>())
@@ -609,8 +612,8 @@ struct atomic_fields {
 			at, [v](T now) { return now == v; }, s);
 	}
 
-	/* All fields at once: true, and desired stored, if all were as
-	 * expected. */
+	/* Compares and swaps all fields at once: true, and `desired` is stored,
+	 * if all were as expected. */
 	[[nodiscard]] bool
 	compare_exchange_acquire(fields<T, N> expected, fields<T, N> desired,
 				 site s = caller_site<site>())
@@ -628,10 +631,11 @@ struct atomic_fields {
 	}
 
 	/*
-	 * Takes each field that differs from `from` to `to`, all at once; what
-	 * others do to the other fields meanwhile stands. Only for who knows
-	 * that no field leaves its range: it holds `from` and nobody else
-	 * changes it, or `to` is less and `from` is a part of what it holds.
+	 * Advances each field that differs from `from` to `to`, all at once;
+	 * changes that others make to the other fields meanwhile are kept. The
+	 * caller must know that no field leaves its range: the field holds
+	 * `from` and nobody else changes it, or `to` is less and `from` is a
+	 * part of the field's value.
 	 */
 	void advance_release(fields<T, N> from, fields<T, N> to,
 			     site s = caller_site<site>())
@@ -644,19 +648,19 @@ struct atomic_fields {
 };
 
 /*
- * Four fields of u8 or u16; what is asked of one of the first two is done by an
- * access of both, so that these bytes know one size alone: on some CPUs the
- * next access waits otherwise. An add to the upper of them, 1, and an advance
+ * Four fields of u8 or u16. An operation on one of the first two accesses both,
+ * so all accesses to these bytes have one size: on some CPUs an access that
+ * follows one of another size waits. An add to the upper one, 1, and an advance
  * of these two are one instruction on both. The others are accessed alone.
  */
 template <typename T>
 using paired_fields = atomic_fields<T, 4, arch::paired_cell<T>>;
 
 /*
- * atomic_pair<T> - two of them, by the names first and second: klock::half
+ * atomic_pair<T> - two counters, with the names first and second: klock::half
  *
- * The whole, by one compare-and-swap of twice the width, is where a decision on
- * both counters is made that nobody can get in between of (ABA).
+ * A compare-and-swap of twice the width decides on both counters at once: no
+ * other CPU can change one of them in between (ABA).
  */
 template <typename T>
 struct atomic_pair : atomic_fields<T, 2> {
@@ -665,7 +669,7 @@ struct atomic_pair : atomic_fields<T, 2> {
 	{
 	}
 
-	/* Exchanges v in until done(found) holds of what it finds. */
+	/* Exchanges v with the value until done(the value found) holds. */
 	template <usize I, typename Predicate>
 		requires(I < 2)
 	T await_exchange_acquire(field<I>, T v, Predicate done,
@@ -684,8 +688,8 @@ struct atomic_pair : atomic_fields<T, 2> {
 								  pace, s);
 	}
 
-	/* Both halves at once: true, and desired stored, if both were as
-	 * expected. */
+	/* Compares and swaps both halves at once: true, and `desired` is
+	 * stored, if both were as expected. */
 	[[nodiscard]] bool
 	compare_exchange_relaxed(pair<T> expected, pair<T> desired,
 				 site s = caller_site<site>())
@@ -713,22 +717,22 @@ struct atomic_pair : atomic_fields<T, 2> {
 /*
  * -- Counters that wrap ------------------------------------------------------
  *
- * u8 - u8 is an int, and less than 0 where the counter has wrapped between the
- * two: these functions bring it back to the counter. They also know how
- * narrow the counter is at the moment: the model checker can let counters wrap
- * at a few bits (lib/model, counter_bits), and what is computed from them must
+ * u8 - u8 is an int, and less than 0 if the counter has wrapped between the
+ * two: these functions cast it back to the counter's type. They also know how
+ * many bits the counter has at the moment: the model checker can let counters
+ * wrap at a few bits (lib/model, counter_bits), and sums and differences must
  * then wrap there as well. A kernel's counter has the bits of its type, and the
  * functions cost nothing.
  */
 
-/* How many steps lead from one value to the other, upwards: never negative. */
+/* The steps up from one value to the other: never negative. */
 template <counter Counter>
 constexpr Counter distance(Counter from, Counter to)
 {
 	return arch::wrapped(static_cast<Counter>(to - from));
 }
 
-/* The value so many steps on. */
+/* The value that many steps up. */
 template <counter Counter>
 constexpr Counter advanced(Counter of, Counter steps)
 {
@@ -746,8 +750,8 @@ constexpr Counter successor(Counter of)
  */
 
 /*
- * One, in the upper half. Not as a constant's value: a constant knows of no
- * checker.
+ * One, in the upper half. Not for the value of a constant, which cannot know
+ * how many bits a checker's counter has.
  */
 template <counter Counter>
 constexpr Counter upper_one()
@@ -755,7 +759,7 @@ constexpr Counter upper_one()
 	constexpr Counter all = static_cast<Counter>(~Counter{});
 	u64 one = u64{1} << 4 * sizeof(Counter);
 
-	/* Under a checker's counters of few bits. */
+	/* In a checker, if counters have few bits. */
 	if (arch::wrapped(all) != all)
 		for (one = 1; one * one <= arch::wrapped(all);)
 			one *= 2;

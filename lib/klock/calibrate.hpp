@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibrate - what a pause, a handoff, a critical section cost on this machine
+ * calibrate - measures a pause, a handoff and a critical section on this
+ * machine
  *
  * proportional_ticket_lock pauses `base` spin iterations for each waiter ahead,
- * which should be as long as that waiter's section and handoff. A turn takes 10
- * cycles on one CPU and 140 on another, so base is measured at start-up:
+ * which should be as long as that waiter's section and handoff. A spin
+ * iteration takes 10 cycles on one CPU and 140 on another, so base is measured
+ * at start-up:
  *
  *	constinit klock::handoff_meter meter;
  *
@@ -15,8 +17,8 @@
  *
  * Each figure is the least of many, as disturbances (interrupts, misses, a
  * hypervisor) make a measurement longer, never shorter. One error remains: if
- * the clock's rate is fixed and the CPUs' is not, the CPUs may run at other
- * frequencies later.
+ * the clock's rate is fixed and the CPUs' is not, the CPUs may run at another
+ * frequency later.
  *
  * Source: the idea of base, Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
  * section 2.2; the clock, the port's cpu.hpp.
@@ -95,9 +97,9 @@ inline u32 least_cycles(Body &&body)
 } // namespace detail
 
 /*
- * Two CPUs that hand a ball to and fro. One calls answer(), which returns when
- * the other has called measure() or finish(); in either order, and any number
- * of times. Both must run at the same time.
+ * Two CPUs that pass a ball to each other. One calls answer(), which returns
+ * when the other has called measure() or finish(); in either order, and any
+ * number of times. Both must run at the same time.
  */
 struct handoff_meter {
 	/* Returns the cost of one handoff, without the clock's own time. */
@@ -134,7 +136,7 @@ struct handoff_meter {
 		ball.await_eq_acquire(number + 1); /* O2 */
 	}
 
-	/* The other CPU's part of that; false: it was finish(). */
+	/* The other CPU's part of that; false: finish() was called. */
 	[[nodiscard]] bool answer_once()
 	{
 		const u32 thrown = ball.await_acquire(
@@ -149,7 +151,7 @@ struct handoff_meter {
 	static constexpr u32 at_rest = 0;
 	static constexpr u32 over = ~u32{0};
 
-	/* odd: thrown to the other CPU; even: it has come back */
+	/* odd: the other CPU has it; even: it has come back */
 	alignas(cache_line) atomic<u32> ball;
 };
 
@@ -164,8 +166,8 @@ constexpr u32 proportional_base(u32 relax, u32 handoff, u32 section = 0)
 }
 
 /*
- * Measures while another CPU is in meter.answer(). Calls section(), which
- * stands for a usual critical section, a few hundred times, without the lock.
+ * Measures while another CPU is in meter.answer(). Calls section(), an example
+ * of a usual critical section, a few hundred times, without the lock.
  */
 template <typename Section>
 calibration calibrate(handoff_meter &meter, Section &&section)

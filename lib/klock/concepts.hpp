@@ -7,13 +7,13 @@
  *	cpu_lock	lock(cpu)	and the caller's number, 0 .. CPUs - 1
  *
  * A lock is exactly one of them; guard, irq_guard and the self-tests take any.
- * Some can be taken to read besides, by several at once:
+ * Some locks can also be taken to read, by several CPUs at once:
  *
  *	shared_lockable	lock_shared()		or lock_shared(cpu)
  *	upgradable_lock	lock_upgradable()	by one who may write later
  *	downgradable_lock  downgrade()		a writer goes on as a reader
  *
- * A waiter can do something meanwhile, by lock(serve) of a serving_lock.
+ * A waiter can do something else while it waits: lock(serve) of a serving_lock.
  */
 #pragma once
 
@@ -41,11 +41,11 @@ concept plain_lock = requires(L &lock) {
  * lock(serve) is lock() for a CPU with interrupts off, to which the holder may
  * send an IPI and wait for the answer. While another CPU holds the lock, it
  * calls serve() again and again, which does what the IPI's handler does. It
- * does not call it if the lock is free (a checked lock does, once, where the
- * kernel has a lock order), nor once the caller holds it. The IPI
- * still comes, once interrupts are on. serve() must not wait for a holder of
- * this lock or for one of its waiters: a lock that it takes comes after this
- * one in the order. A handoff may be later by one serve().
+ * does not call serve() if the lock is free, nor once the caller holds it (a
+ * checked lock calls it once at a free lock if the kernel has a lock order).
+ * The IPI still comes, once interrupts are on. serve() must not wait for a
+ * holder of this lock or for one of its waiters: a lock that it takes comes
+ * after this one in the order. A handoff may be later by one serve().
  */
 template <typename L>
 concept serving_lock =
@@ -79,11 +79,11 @@ concept per_cpu_lock = plain_lock<L> && requires(L &lock, unsigned cpu) {
 template <typename L>
 concept any_lock = plain_lock<L> || node_lock<L> || cpu_lock<L>;
 
-/* A node_lock whose nodes may die as soon as unlock() has returned. */
+/* A node_lock whose nodes may be freed as soon as unlock() has returned. */
 template <typename L>
 concept stack_node_lock = node_lock<L> && L::node_may_live_on_stack;
 
-/* Locks with a try_lock(), in each of the three ways. */
+/* Locks with a try_lock(), taken in any of the three ways. */
 template <typename L>
 concept try_plain_lock = plain_lock<L> && requires(L &lock) {
 	{
@@ -106,7 +106,7 @@ concept try_cpu_lock = cpu_lock<L> && requires(L &lock, unsigned cpu) {
 	} -> same_as<bool>;
 };
 
-/* Locks that can be waited for until a deadline: see timeout_lock.hpp. */
+/* Locks whose waits may have a deadline: see timeout_lock.hpp. */
 template <typename L>
 concept timed_lockable =
 	try_cpu_lock<L> && requires(L &lock, unsigned cpu, u64 deadline) {
@@ -115,7 +115,8 @@ concept timed_lockable =
 		} -> same_as<bool>;
 	};
 
-/* Locks that readers take together, and a writer, by lock(), alone. */
+/* Locks that several readers take together; a writer takes it alone, by
+ * lock(). */
 template <typename L>
 concept plain_shared_lock = any_lock<L> && requires(L &lock) {
 	lock.lock_shared();
@@ -187,7 +188,7 @@ concept interruptible_shared_lock =
 	irq_only_lock<L> && requires { typename L::read_with_interrupts_on; };
 
 namespace detail {
-/* The lock inside of an irq_lock; any other is itself. */
+/* The lock inside an irq_lock; for any other lock, the lock itself. */
 template <typename L>
 struct inside_type {
 	using type = L;

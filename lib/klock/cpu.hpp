@@ -11,7 +11,7 @@
 namespace klock {
 namespace arch_defaults {
 
-/* On x86 160 to 2,000 cycles: a part of what it costs to sleep and be woken. */
+/* On x86 160 to 2,000 cycles: less than it costs to sleep and to be woken. */
 inline constexpr u32 spins_before_sleep = 16;
 
 } // namespace arch_defaults
@@ -21,10 +21,10 @@ using namespace arch_defaults;
 
 /*
  * cache_line	bytes that one CPU's write takes from the others' caches
- * cpu_relax()	one turn of a wait (x86: PAUSE); any context
+ * cpu_relax()	the pause of one spin iteration (x86: PAUSE); any context
  * cycles()	the CPU's clock, in its own unit: compare differences of one CPU
- * cycles_if_usable()	the same, or 0 where it would fault: for reports alone,
- *		which show 0 then (RISC-V without mcounteren.TM)
+ * cycles_if_usable()	the same, or 0 if it would fault (RISC-V without
+ *		mcounteren.TM): for reports alone, which then show 0
  */
 using arch::cache_line;
 using arch::cpu_relax;
@@ -39,10 +39,10 @@ inline u64 deadline_in(u64 how_long)
 	return how_long < ~now ? now + how_long : ~u64{0};
 }
 
-/* Turns of a wait before a thread sleeps, if the port has no other number. */
+/* Spin iterations before a thread sleeps, if the port has no other number. */
 using arch::spins_before_sleep;
 
-/* Pauses for that many turns, the unit of back-off. */
+/* Pauses for that many spin iterations, the unit of back-off. */
 inline void relax_for(u32 turns)
 {
 	for (u32 i = 0; i < turns; i++)

@@ -28,20 +28,20 @@
  *	...
  *	held.downgrade();				held to read from here
  *
- * Where the lock has a downgrade() (shared_mutex, rw_ticket_lock,
- * phase_fair_lock), guard and try_guard have it, too, and their forms with
- * interrupts off: called once, while the guard holds the lock. It then releases
- * by unlock_shared(). It does not learn of names.downgrade(), and would release
- * by unlock().
+ * If the lock has a downgrade() (shared_mutex, rw_ticket_lock,
+ * phase_fair_lock), guard and try_guard have it, too, and so have their forms
+ * with interrupts off. Call it once, while the guard holds the lock. The guard
+ * then releases by unlock_shared(). Do not call names.downgrade(): the guard
+ * would not know, and would release by unlock().
  *
  * A guard without a name, klock::guard{lock}, would release at once: the
  * compiler warns. Two locks: pair_guard; without waiting: try_guard.
  *
  * Context: that of the lock inside. A lock that an interrupt handler takes too
  * needs irq_guard instead: the handler would wait for the code it interrupted.
- * Preemption: as it is, or off: lib/preempted.
- * Recursion: waits for itself, for ever. A guard stays on the CPU, or with the
- * thread, that made it: it is neither copied nor moved.
+ * Preemption: unchanged; lib/preempted has guards that disable it.
+ * Recursion: a second guard of the same lock waits for ever. A guard stays on
+ * the CPU, or with the thread, that made it: it is neither copied nor moved.
  * Size: a pointer; and the number, the node, or a pointer to it. With a
  * downgrade() a byte more. A checked lock's also keeps its caller.
  *					Checked: unit/guard: sizes
@@ -65,7 +65,8 @@ struct [[nodiscard]] guard
 	/* The lock, and the line it is named in. */
 	using typename guard::guard_of::lock_here;
 
-	/* with: nothing, the node, the CPU's number, or a function. */
+	/* with: nothing, the node, the CPU's number, or a function that returns
+	 * one. */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit guard(lock_here at, With &&...with)
@@ -119,9 +120,9 @@ guard(const L &&, With &&...) -> guard<const L>;
  *	if (!held)
  *		return busy;
  *
- * Takes what guard takes (guard.hpp); the lock must have a try_lock(). Is true
- * while it holds the lock: no more after held.unlock(). if (klock::try_guard{
- * lock}), without a name, would release before the block begins: it does not
+ * Takes what guard takes (guard.hpp); the lock must have a try_lock(). It is
+ * true while it holds the lock, so not after held.unlock(). Without a name, if
+ * (klock::try_guard{lock}) would release before the block begins: it does not
  * compile.
  *
  * Context: as guard; and an NMI handler, for a lock whose try_lock() allows it.
@@ -140,7 +141,7 @@ struct [[nodiscard]] try_guard
 	    : try_guard::guard_of(at, with...)
 	{
 	}
-	/* Nothing is left to try. */
+	/* Refused: an adopted lock needs no try. */
 	try_guard(typename try_guard::lock_here, adopting) = delete;
 	template <typename With>
 	try_guard(typename try_guard::lock_here, With &&, adopting) = delete;
@@ -170,14 +171,15 @@ try_guard(const L &&, With &&...) -> try_guard<const L>;
  * The lock at the lower address is taken first, whatever the order in which
  * they are named: two CPUs that take the same two by pair_guard, or one by one
  * in that order, never wait for each other. That holds for any number of locks
- * that are only ever taken in pairs, by address. The same lock twice is taken
- * once.
+ * that are only ever taken in pairs, by address. If both are the same lock, it
+ * is taken once.
  *
- * The two may be of any kinds, but both spin or both sleep. One that needs a
- * node or a number of the caller's comes by with(lock, node), which takes what
- * guard takes; without, a number is asked of the kernel, and an MCS lock's node
- * is inside of the guard. held.unlock() releases both early. Three locks or
- * more, or locks that have an order by what they are: one guard after another.
+ * The two may be of any kinds, but both must spin or both must sleep. For a
+ * lock that needs a node or a number of the caller's, write with(lock, node),
+ * which takes what guard takes. Without it, the kernel is asked for the number,
+ * and an MCS lock's node is inside the guard. held.unlock() releases both
+ * early. Three locks or more, or locks that have an order by what they are: one
+ * guard after another.
  *
  * Context: that of both locks. Interrupts: irq_pair_guard.
  */
@@ -191,7 +193,7 @@ struct lock_with {
 	With &with;
 };
 
-/* Only as a guard's argument: it refers to both. */
+/* For a guard's argument only: it refers to both. */
 template <typename L, typename With>
 	requires any_lock<detail::inside<L>>
 [[nodiscard]] lock_with<L, With> with(L &lock, With &&given)
@@ -201,7 +203,7 @@ template <typename L, typename With>
 
 namespace detail {
 
-/* Each half of a pair leaves interrupts to the pair. */
+/* Each half of a pair leaves the interrupts to the pair. */
 struct irqs_of_pair {
 	static constexpr bool disables = true;
 
@@ -249,8 +251,8 @@ inline bool lies_before(const void *a, const void *b)
 template <typename A, typename B, typename Irqs>
 struct pair_guard_of {
 	/*
-	 * in_a_block would be a base of `first` and of the pair: two objects of
-	 * one type at one address, which C++ refuses by 8 bytes between them.
+	 * No base in_a_block, as `first` has it: C++ would put two bases of one
+	 * type at two addresses, 8 bytes apart.
 	 */
 	static void *operator new(usize) = delete;
 	static void *operator new[](usize) = delete;
@@ -264,7 +266,8 @@ struct pair_guard_of {
 	pair_guard_of(const pair_guard_of &) = delete;
 	pair_guard_of &operator=(const pair_guard_of &) = delete;
 
-	/* Both, before the block ends; interrupts are then as they were. */
+	/* Releases both before the block ends; interrupts are then as they
+	 * were. */
 	void unlock(call_site by = caller_site())
 	{
 		if (!first.is_held())
@@ -288,7 +291,7 @@ struct pair_guard_of {
 			take_after(&a, second, b, by);
 	}
 
-	/* A checked lock is told why it comes second. */
+	/* Tells a checked lock why it comes second. */
 	template <typename Taken, typename L>
 	static void take_after(const void *lower, Taken &half, L &lock,
 			       call_site by)
@@ -301,7 +304,7 @@ struct pair_guard_of {
 
 	[[no_unique_address]] Irqs irqs;
 	typename half_of_pair<A>::taken first;
-	/* Holds nothing where both are the same lock. */
+	/* Holds nothing if both are the same lock. */
 	typename half_of_pair<B>::taken second;
 };
 

@@ -2,8 +2,9 @@
 /*
  * order_calls - functions by which a kernel tells lock_order.hpp about itself
  *
- * Most do nothing if no klock_os_lock_order() is defined. Given `false`, or a
- * lock that is not checked, they compile to no instruction.
+ * Most do nothing if no klock_os_lock_order() is defined. With `false` as their
+ * template argument, or with a lock that is not checked, they compile to no
+ * instruction.
  */
 #pragma once
 
@@ -31,7 +32,7 @@ namespace detail {
 }
 } // namespace detail
 
-/* Whether a klock_os_lock_order() was linked in: one that stands alone in a
+/* Whether a klock_os_lock_order() was linked in. One in a file of its own in a
  * static library is not. */
 inline bool order_is_checked() { return kernel_lock_order(); }
 
@@ -55,8 +56,9 @@ inline void might_wait(call_site by = caller_site())
 }
 
 /*
- * might_wait() of a scheduler, which switches to another thread, in a handler
- * or with interrupts off, too: panics if the caller holds a checked spin lock.
+ * might_wait() for a scheduler that is about to switch to another thread, also
+ * in a handler or with interrupts off: panics if the caller holds a checked
+ * spin lock.
  */
 template <bool Checks = true>
 inline void might_switch(call_site by = caller_site())
@@ -72,8 +74,8 @@ inline void might_switch(call_site by = caller_site())
 
 /*
  * Called by a thread that ends: panics if it holds a checked lock, which nobody
- * would release. Not one that thread_ends(thread, true, ...) of
- * inheriting_mutex.hpp has handed over: call that before. Does nothing in a
+ * would release. thread_ends(thread, true, ...) of inheriting_mutex.hpp hands
+ * over the thread's inheriting mutexes: call it before. Does nothing in a
  * kernel without an order.
  *
  *	klock::thread_ends<debug>();
@@ -91,9 +93,9 @@ template <typename L>
 concept has_known_use = detail::is_checked<detail::inside<L>>;
 
 /*
- * might_wait() before a wait that releases one lock and takes it again, as a
- * condition's does, or if all waiters of that lock answer meanwhile
- * (serving_lock, concepts.hpp): the caller holds this lock, and no other.
+ * might_wait() for a caller that may hold this one lock: because the wait
+ * releases it and takes it again, as a condition's does; or because all waiters
+ * of the lock answer meanwhile (serving_lock, concepts.hpp).
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>
@@ -124,12 +126,12 @@ inline void none_held_in(const void *from, usize bytes,
 }
 
 /*
- * Report a lock that is not klock's and whose waiters sleep. From acquired() to
- * released(), it takes part in the order and in print_held(), as a class of
- * that name and sub-rank (see `nested`). Both are called by the thread that has
- * it (klock_os_owner_id()), with no spinning lock held, as its wait may have
- * slept; unless the pair is declared harmless (the lock was known to be free).
- * might_wait() is allowed with such a lock held.
+ * They report a lock that is not klock's and whose waiters sleep. From
+ * acquired() to released(), it takes part in the order and in print_held(), as
+ * a class of that name and sub-rank (see `nested`). Both are called by the
+ * thread that has it (klock_os_owner_id()), with no spinning lock held, as its
+ * wait may have slept; unless the pair is declared harmless (the lock was known
+ * to be free). might_wait() is allowed with such a lock held.
  *
  *	acquiresleep(&ip->lock);
  *	klock::acquired<debug>(&ip->lock, "inode");
@@ -273,7 +275,7 @@ struct sub_rank {
 	u8 rank_before = 0;
 };
 
-/* Empty for a lock that is not checked. */
+/* Does nothing for a lock that is not checked. */
 template <bool Known>
 struct sub_rank_of {};
 template <>
@@ -330,8 +332,8 @@ struct [[nodiscard]] nested {
 };
 
 /*
- * The caller goes on with a lock that another owner took, which does not touch
- * it any more: called behind a switch of threads by the thread that releases
+ * Makes the caller the owner of a lock that another owner took and does not
+ * touch any more. Called after a switch of threads, by the thread that releases
  * the scheduler's lock, in a kernel whose owners of locks are threads. Panics
  * if nobody holds the lock.
  */
@@ -349,8 +351,8 @@ void handed_over([[maybe_unused]] L &lock, call_site by = caller_site())
 }
 
 /*
- * Gives a lock that the caller holds another sub-rank, at most 255. Hand over
- * hand along a list, the lock that was the child becomes the parent.
+ * Gives a lock that the caller holds another sub-rank, at most 255. On a walk
+ * along a list, hand over hand, the child's lock becomes the parent's.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>

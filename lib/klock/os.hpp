@@ -87,9 +87,9 @@ extern "C" klock::irq_depth *klock_os_irq_depth(void);
 
 /*
  * The kernel's scheduler, for locks whose waiters sleep: four functions, and a
- * permit for each thread, which it has or has not. unpark() gives the permit;
- * park() takes it, or blocks until it is there. So an unpark() that comes first
- * is not lost.
+ * permit that each thread has or has not. unpark() gives the permit; park()
+ * takes it, or blocks until it is there. So an unpark() that comes first is not
+ * lost.
  *
  * - All writes before an unpark() are seen after the park() that takes its
  *   permit, even if another unpark() came in between: unpark() is a
@@ -99,8 +99,9 @@ extern "C" klock::irq_depth *klock_os_irq_depth(void);
  * - park() may return without a permit, and a permit may be left over from an
  *   earlier wait: klock checks its condition again each time. So signals,
  *   kill() and debuggers may unpark any thread.
- * - klock unparks a thread only while that is in a wait of klock's: there is no
- *   reference count, and a handle need only be valid while its thread lives.
+ * - klock unparks a thread only while the thread is in a wait of klock's. So
+ *   there is no reference count, and a handle need only be valid while its
+ *   thread lives.
  *
  * klock/selftest/parking.hpp tests a kernel's implementation.
  */
@@ -189,7 +190,8 @@ enum class wait_result : int {
 	deadline,
 	/* klock_os_park_until() ended it before its deadline */
 	killed,
-	/* it would wait for itself, through others: inheriting_mutex.hpp */
+	/* it would wait for itself, perhaps through others:
+	 * inheriting_mutex.hpp */
 	deadlock,
 	/* too many would wait for each other */
 	too_deep,
@@ -201,8 +203,9 @@ enum class context : int { thread, interrupt, nmi };
 inline unsigned cpu_id() { return klock_os_cpu_id(); }
 
 /*
- * An optional function of the kernel, or null. It is read from memory: clang
- * 14's code for RISC-V (medany) cannot address what is 2 GiB away, as null is.
+ * An optional function of the kernel, or null. Its address is read from memory:
+ * clang 14's code for RISC-V (medany) cannot compute an address that is 2 GiB
+ * away, as null is.
  */
 template <auto *Function>
 inline auto *defined_or_null()
@@ -223,10 +226,10 @@ inline usize owner_id()
 }
 
 /*
- * Where the owners of spin locks are CPUs, a thread is the owner of a lock
- * whose waiters sleep. Its number counts down from the largest but one: a
- * handle is a small number or an address, and so it is no CPU's; the largest is
- * nobody.
+ * If the owners of spin locks are CPUs, the owner of a lock whose waiters sleep
+ * is a thread. Its number counts down from the largest but one: as a handle is
+ * a small number or an address, this is no CPU's number. The largest is
+ * nobody's.
  */
 constexpr bool is_thread(usize owner) { return owner >= usize{1} << 14; }
 
@@ -242,13 +245,14 @@ inline usize shown_owner(usize owner)
 }
 
 /* thread_owner_id(), once a lock whose waiters sleep is used: a kernel without
- * such locks has no klock_os_thread(). No atomic, as checks_off. */
+ * such locks has no klock_os_thread(). Like checks_off, it is no atomic. */
 using owner_function = usize (*)();
 inline constinit owner_function sleepers_owner = nullptr;
 
 inline volatile owner_function &owner_of_sleepers() { return sleepers_owner; }
 
-/* The owner of a lock; sleeps: its waiters sleep. */
+/* The number of the caller as the owner of a lock; sleeps: the lock's waiters
+ * sleep. */
 inline usize owner_id(bool sleeps)
 {
 	const owner_function asked = owner_of_sleepers();
@@ -256,15 +260,15 @@ inline usize owner_id(bool sleeps)
 	return sleeps && asked ? asked() : owner_id();
 }
 
-/* Whether the caller is this owner. A thread is only asked for if a thread was
- * noted: code that has none may use spin locks. */
+/* Whether the caller is this owner. It asks for the thread only if the owner is
+ * a thread: code without threads may use spin locks. */
 inline bool is_me(usize owner)
 {
 	return owner == owner_id() ||
 	       (owner_is_cpu() && is_thread(owner) && owner == owner_id(true));
 }
 
-/* klock_os_lock_order(), or null where there is none. */
+/* klock_os_lock_order(), or null if there is none. */
 inline lock_order *kernel_lock_order()
 {
 	const auto asked = defined_or_null<klock_os_lock_order>();
@@ -272,7 +276,7 @@ inline lock_order *kernel_lock_order()
 	return asked ? asked() : nullptr;
 }
 
-/* klock_os_note(), where there is one. */
+/* Calls klock_os_note(), if there is one. */
 inline void note(const char *text)
 {
 	if (const auto told = defined_or_null<klock_os_note>())
@@ -291,13 +295,13 @@ inline context current_context()
 }
 
 /*
- * checks_off - set by the first report: no other is made after it
+ * checks_off - set by the first report, which is then the only one
  *
- * A kernel that prints its first report and stops may break the same rules in
- * doing so, and other CPUs may find the same mistake. So after it, checked
- * locks behave as the locks inside, without reports. Two CPUs that report at
- * the same time both do. It is no atomic: the model checker has nothing to
- * explore here, as a report ends an execution.
+ * A kernel that prints its first report and stops may break rules while it does
+ * so, and other CPUs may find the same mistake. So after the first report
+ * checked locks behave as the locks inside them. Two CPUs that report at the
+ * same time both do. It is no atomic: the model checker has nothing to explore
+ * here, as a report ends an execution.
  */
 inline constinit bool checks_off = false;
 
@@ -308,7 +312,7 @@ inline volatile bool &checks_are_off() { return checks_off; }
  * set_checks(true) before it does. */
 inline void set_checks(bool on) { checks_are_off() = !on; }
 
-/* Panics the first time; later does nothing. */
+/* Panics the first time; later calls do nothing. */
 inline void report_misuse(const char *lock_name, const void *lock,
 			  const char *text)
 {

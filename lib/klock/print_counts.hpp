@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_counts - a table of the locks that are waited for, the worst first
+ * print_counts - a table of the locks that CPUs waited for, the worst first
  *
  *	klock::print_counts([](const char *line) { put(line), put("\n"); });
  *
@@ -12,7 +12,7 @@
  *	    4711         2       0       9021    8800 log
  *	times in the units of cycles(), the CPU's clock
  *
- * The table has the locks of counted_lock.hpp that were ever waited for, and
+ * The table has the locks of counted_lock.hpp that CPUs ever waited for, and
  * those that list_counts() has put into it. acquired: all acquisitions; of
  * 1000: the share that was contended; waited: the sum of all waits; longest:
  * the longest of them. If a lock notes how long it is held, the sum and the
@@ -29,7 +29,7 @@
  *
  * Context: threads and interrupt handlers, with locks held or not; not an NMI
  * handler. sink() is called with interrupts as they were. One call at a time: a
- * second prints only that there is one.
+ * second call at the same time prints only that there is another.
  */
 #pragma once
 
@@ -39,14 +39,14 @@
 
 namespace klock {
 
-/* The counts of one lock, or of all of one name, as read. */
+/* The counts of one lock, or of all locks of one name, as they were read. */
 struct count_view {
 	lock_label label; /* its name, and an element's number */
 	const void *lock; /* null: several locks */
-	bool shared;	  /* its readers; else its writers */
+	bool shared;	  /* true: its readers; false: its writers */
 	u32 locks;
 	u64 acquired;  /* contended ones as well; 32 bits: modulo 2^32 */
-	u64 contended; /* those that waited */
+	u64 contended; /* acquisitions that waited */
 	u64 waited;    /* in cycles */
 	u64 longest_wait;
 	u64 held; /* 0: not noted */
@@ -105,7 +105,7 @@ inline bool is_same_text(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Whether a comes before b: was waited for longer, or more often. */
+/* Whether a comes before b: CPUs waited longer for it, or more often. */
 inline bool is_worse(const count_view &a, const count_view &b)
 {
 	if (a.waited != b.waited)
@@ -127,7 +127,8 @@ struct decimal_units {
 	u64 at[digits];
 };
 
-/* Subtracts, as a division of 64 bits needs a library on 32 bits. */
+/* Divides by subtractions, as a division of 64 bits needs a library on 32
+ * bits. */
 [[gnu::noinline]] inline void add_number(count_text &text, u64 number,
 					 unsigned width)
 {
@@ -149,7 +150,7 @@ struct decimal_units {
 	text.add(from);
 }
 
-/* Thousandths, by a division of 32 bits. */
+/* Returns thousandths, by a division of 32 bits. */
 inline u32 per_mille(u64 part, u64 whole)
 {
 	for (; whole >> 21; whole >>= 1)
@@ -193,7 +194,8 @@ template <typename Sink>
 	sink(text.add(before).add(number).add(after).c_str());
 }
 
-/* Finds the worst lock that this print has not had; false: it had all. */
+/* Finds the worst lock that this call has not printed; false: it has printed
+ * all. */
 inline bool next_count(u32 print, count_view &worst)
 {
 	lock_counts *found = nullptr;
@@ -213,7 +215,7 @@ inline bool next_count(u32 print, count_view &worst)
 	return found;
 }
 
-/* The number of locks that this print has not had. */
+/* The number of locks that this call has not printed. */
 inline u32 not_printed(u32 print)
 {
 	u32 left = 0;
@@ -224,7 +226,8 @@ inline u32 not_printed(u32 print)
 	return left;
 }
 
-/* Sums up all locks of a name that this print has not had; false: none. */
+/* Sums up all locks of a name that this call has not printed; false: none is
+ * left. */
 inline bool next_total(u32 print, count_view &sum)
 {
 	sum = {};
@@ -319,7 +322,8 @@ void print_counts(Sink &&sink, u32 most = 40)
 	sink("    times in the units of cycles(), the CPU's clock");
 }
 
-/* Resets all figures. On any CPU, whatever others do; not in an NMI handler. */
+/* Resets all figures. Called on any CPU, while others count; not in an NMI
+ * handler. */
 inline void reset_counts()
 {
 	counted_locks.for_each([](lock_counts &one) {

@@ -8,15 +8,15 @@
  *	CPU 0 waits for log (0xffff9000) at log.cpp:7, held by CPU 1; 9 Kcycles
  *	CPU 1 (owner 0x7) sleeps on jobs (0xffffa000) at work.cpp:3; 8 Kcycles
  *
- * It prints what lock_order.hpp notes of each checked lock; nothing if a kernel
- * has no klock_os_lock_order(). The age is the length of the wait or of the
- * hold so far, in thousands of the port's cycles; it is meaningless if the
- * CPUs' clocks differ.
+ * It prints the notes that lock_order.hpp keeps of each checked lock; nothing
+ * if a kernel has no klock_os_lock_order(). The age is the length of the wait
+ * or of the hold so far, in thousands of the port's cycles; it is meaningless
+ * if the CPUs' clocks differ.
  *
  * Context: any, also an NMI handler and a dying kernel: it takes no lock, waits
  * for nobody and writes nothing. Other CPUs go on meanwhile: an entry that
- * changes while it is read is left out, and one that was read may be old. CPUs
- * that stand still are shown exactly.
+ * changes while it is read is left out, and one that was read may be old.
+ * Stopped CPUs are shown exactly.
  *
  * note_long_waits(), called from a timer, reports long waits by itself.
  */
@@ -36,7 +36,7 @@ using held_text = bounded_text<256>;
 /* One entry as read, for callers with a format of their own. */
 struct held_view {
 	usize owner; /* the CPU, or the value of klock_os_owner_id() */
-	u32 cpu;     /* on which it was asked for */
+	u32 cpu;     /* the CPU on which it was asked for */
 	usize lock;
 	lock_label label;
 	call_site site;

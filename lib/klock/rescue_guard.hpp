@@ -20,15 +20,16 @@
  *
  * patience: the spin iterations before it gives up, after a first attempt at
  * once; by default usual_patience, some milliseconds on a real CPU. It gives up
- * at once if the caller holds a checked lock itself; the other checks are those
- * of try_guard. A FIFO lock that others queue for all the time is never free:
- * stop the other CPUs first, if possible.
+ * at once if the caller itself holds this lock and it is checked; the other
+ * checks are those of try_guard. A FIFO lock with waiters all the time is never
+ * free: stop the other CPUs first, if possible.
  *
  * It takes a plain lock with a try_lock(), or an irq_lock of one. It takes no
  * queue of nodes: an unlock of mcs_lock may wait for a CPU that stands still.
  *
  * Context: any, NMI too; interrupts are off from before the first attempt to
- * the end of the block. In an NMI handler one contender more, see Capacity.
+ * the end of the block. In an NMI handler it is one contender more: see the
+ * lock's Capacity.
  * Failure: orders nothing: the holder's writes may be seen in part.
  *                      Checked: unit/rescue_guard, model/rescue_guard
  */
@@ -47,7 +48,8 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 		      "rescue_guard takes no queue of nodes: its unlock() may "
 		      "wait for a CPU that stands still");
 
-	/* Spin iterations: long beside any critical section, short to wait. */
+	/* Spin iterations: longer than any critical section, but short for a
+	 * person. */
 	static constexpr u32 usual_patience = 100'000;
 
 	/* The lock, and the call site. */
@@ -62,7 +64,7 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	}
 	~rescue_guard()
 	{
-		/* Any other lock was refused by the constructor's error. */
+		/* The constructor has refused any other lock. */
 		if constexpr (try_plain_lock<detail::inside<L>>)
 			if (held != nullptr)
 				detail::told(detail::opening::inside_of(*held),
@@ -81,7 +83,7 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	{
 		auto &lock = detail::opening::inside_of(at.lock);
 
-		/* It cannot be released: its holder is below this call. */
+		/* The lock cannot become free: the caller itself holds it. */
 		if constexpr (requires { lock.is_held_by_me(); })
 			if (lock.is_held_by_me())
 				return false;

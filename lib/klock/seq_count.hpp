@@ -18,8 +18,8 @@
  *
  * The data are atomic<T>, read and written relaxed: a plain word that one CPU
  * writes while another reads it is a data race, whatever fences surround it.
- * Until read_retry() has returned false, the data may be of two writes: do not
- * use them as an index or a pointer before.
+ * Until read_retry() has returned false, the data may be a mixture of two
+ * writes: do not use them as an index or a pointer before.
  *
  * Source:      Lameter, "Effective Synchronization on Linux/NUMA Systems",
  *              Gelato 2005 (the seqlock); Boehm, "Can Seqlocks Get Along with
@@ -27,10 +27,12 @@
  *              fences, and why the data are atomic.
  * Size:        4 bytes; zero bytes: nothing was written yet
  *                                      Checked: unit/seq_lock: sizes
- * Context:     readers: any, but not a handler or an NMI over its own CPU's
- *              writer, which would wait for ever: read_try_begin() there.
- *              Writers: one at a time; interrupts off where a handler reads.
- * Capacity:    a reader that sleeps while exactly 2^31 writes pass is not told.
+ * Context:     readers: any. A handler or an NMI that may have interrupted a
+ *              writer on its CPU must use read_try_begin(): read_begin() would
+ *              wait for ever. Writers: one at a time; with interrupts off if a
+ *              handler reads.
+ * Capacity:    if exactly 2^31 writes pass during one read, it may return parts
+ *              of two values.
  *
  * State (sequence):  2n --write_begin--> 2n + 1 --write_end--> 2n + 2
  *
@@ -42,9 +44,9 @@
  *	O5  read_retry      fence_acquire           pairs with O1
  *                              Checked: model/seq_count: orders needed
  *
- *	O1 and O5 are the half that is easily forgotten: a reader that saw one
- *	word of a write sees, after O5, the odd sequence from before O1, or a
- *	later one. By O2 to O4, the data of the last complete write are visible.
+ *	O1 and O5 are easily forgotten: a reader that read one word of a write
+ *	reads, after O5, the odd sequence from before O1, or a later one. By O2
+ *	to O4, the data of the last complete write are visible.
  */
 #pragma once
 
@@ -88,7 +90,8 @@ struct seq_count {
 		return even{}(began);
 	}
 
-	/* Whether what was read since then is of two writes: read it again. */
+	/* Whether what was read since then may be a mixture: then read it
+	 * again. */
 	[[nodiscard]] bool read_retry(u32 began) const
 	{
 		fence_acquire(); /* O5 */
@@ -109,7 +112,8 @@ struct seq_count {
 		}
 	};
 
-	/* Odd while a writer is inside; only equality is asked of it. */
+	/* Odd while a writer is inside. Readers only compare it for
+	 * equality. */
 	atomic<u32> sequence;
 };
 

@@ -12,8 +12,8 @@
  *
  * For locks that readers share (rw_ticket_lock.hpp and its like); a writer
  * takes guard (guard.hpp). What is read under a shared guard must not be
- * written: other readers are inside. A lock that is indexed by CPU for its
- * readers is given the number, a function that returns it, or nothing: then the
+ * written: other readers are inside. For a lock that is indexed by CPU for its
+ * readers, pass the number, or a function that returns it, or nothing: then the
  * kernel is asked (klock/os.hpp).
  *
  * held.unlock() releases early, before the block ends; once. A guard without a
@@ -23,13 +23,13 @@
  *		return busy;
  *	klock::shared_guard held(lock, klock::adopt);	read already
  *
- * Upgrading, a guard inside a shared_guard of the same lock, waits for itself,
- * for ever: see upgradable_guard, below. So may a second shared_guard, see the
+ * No upgrade: a guard inside a shared_guard of the same lock waits for ever;
+ * see upgradable_guard, below. A second shared_guard may do so, too: see the
  * lock's Context.
  *
- * Context: that of the lock inside. A lock that a handler takes too, either
- * way, needs irq_shared_guard instead, unless the lock says otherwise. An
- * irq_lock (irq_lock.hpp) says it by its type: these do not compile.
+ * Context: that of the lock inside. A lock that a handler takes too, to read or
+ * to write, needs irq_shared_guard instead, unless the lock's Context says
+ * otherwise. An irq_lock (irq_lock.hpp) does not compile here.
  * Size: as guard's		Checked: unit/shared_guard: sizes
  */
 #pragma once
@@ -89,7 +89,7 @@ shared_guard(detail::lock_and_caller<L>, With &&...) -> shared_guard<L>;
 template <typename L, typename... With>
 shared_guard(const L &&, With &&...) -> shared_guard<const L>;
 
-/* Reads if no writer is in the way now; is true while it holds the lock. */
+/* Reads if no writer holds it or waits; is true while it holds the lock. */
 template <typename L>
 struct [[nodiscard]] shared_try_guard
     : detail::guard_of<L, detail::to_read, detail::trying, detail::left_on<L>> {
@@ -179,7 +179,7 @@ irq_shared_guard(detail::lock_and_caller<L>, With &&...) -> irq_shared_guard<L>;
 template <typename L, typename... With>
 irq_shared_guard(const L &&, With &&...) -> irq_shared_guard<const L>;
 
-/* Reads if no writer is in the way now; is true while it holds the lock. */
+/* Reads if no writer holds it or waits; is true while it holds the lock. */
 template <typename L>
 struct [[nodiscard]] irq_shared_try_guard
     : detail::guard_of<L, detail::to_read, detail::trying, detail::irqs_off> {
@@ -326,7 +326,7 @@ upgradable_guard(detail::lock_and_caller<L>, With &&...) -> upgradable_guard<L>;
 template <typename L>
 upgradable_guard(const L &&) -> upgradable_guard<const L>;
 
-/* An upgradable_guard with interrupts off until it is released. */
+/* An upgradable_guard with interrupts off until it releases the lock. */
 template <typename L>
 struct [[nodiscard]] irq_upgradable_guard
     : detail::upgradable_guard_of<L, detail::irqs_off> {

@@ -10,19 +10,19 @@
  *
  * Interrupts are counted as off from the first timed lock that a CPU takes with
  * interrupts off, including the wait for it, until the release of the last one,
- * in any order. irq_guard disables them a few instructions earlier. For a whole
- * handler, or for code between irq_save() and irq_restore(), the kernel
- * measures the time itself and calls note_section().
+ * in any order. irq_guard disables them a few instructions earlier. A kernel
+ * measures a whole handler, or code between irq_save() and irq_restore(), by
+ * itself, and calls note_section().
  *
- * Only the waits of readers are timed. try_lock_until(), lock_paced() and
- * upgradable readers are not timed, and nothing is if cycles_if_usable() is 0.
- * A timed_lock goes around checked_lock and counted_lock, and inside of
- * irq_lock; inside of irq_shared_lock, if it is around a checked_lock.
+ * For readers, only the waits are timed. try_lock_until(), lock_paced() and
+ * upgradable readers are not timed. Nothing is if cycles_if_usable() is 0. Put
+ * a timed_lock around checked_lock and counted_lock, and inside irq_lock; also
+ * inside irq_shared_lock, if it is around a checked_lock.
  *
- * A CPU writes its own figures, with interrupts off: no handler writes in the
- * middle, and a section that ends in an NMI handler is not noted. They are in a
- * seq_latch, so that an NMI handler that interrupts the writer reads whole
- * figures at once; a seq_count would give it none.	Checked: model/too_long
+ * A CPU writes its own figures, with interrupts off: no handler writes in
+ * between, and a section that ends in an NMI handler is not noted. They are in
+ * a seq_latch, so an NMI handler that interrupts the writer reads whole figures
+ * at once; with a seq_count it would get none.		Checked: model/too_long
  *
  * Context: longest() and print_maxima(): any, NMI too. Otherwise that of the
  * lock inside, which must be released on the CPU that took it if interrupts are
@@ -49,7 +49,7 @@ namespace klock {
 
 enum class section_kind : u8 { irqs_off, wait, hold };
 
-/* A time in cycles(), at most a word's largest; 0: there was none yet. */
+/* A time in cycles(), at most the largest word; 0: there was none yet. */
 struct longest_section {
 	usize cycles;
 	call_site by;
@@ -70,8 +70,8 @@ inline void add_section(count_text &text, u32 cpu, u32 of, longest_section one)
 }
 } // namespace detail
 
-/* Sites: the number of lines that are reported; one report says that there are
- * more. */
+/* Sites: how many lines are reported; one more report says that there are
+ * others. */
 template <u32 Cpus, u32 Sites = 32>
 struct section_maxima {
 	/* at_first: the limit in cycles; 0: none. */
@@ -80,7 +80,7 @@ struct section_maxima {
 	}
 	void set_limit(usize cycles) { limit.store_relaxed(cycles); }
 
-	/* The longest so far on a CPU. Waits for nobody. */
+	/* Returns the longest so far on a CPU. Waits for nobody. */
 	[[nodiscard]] longest_section longest(unsigned cpu,
 					      section_kind of) const
 	{
@@ -89,7 +89,8 @@ struct section_maxima {
 		return at[cpu].kinds[static_cast<u8>(of)].longest.read();
 	}
 
-	/* A section is over on this CPU. Any context; ignored in NMI handlers.
+	/* Notes a section that is over on this CPU. Any context; ignored in NMI
+	 * handlers.
 	 */
 	void note_section(section_kind of, u64 cycles,
 			  call_site by = caller_site())
@@ -113,7 +114,8 @@ struct section_maxima {
 		one_cpu &mine = here();
 		const u32 open = mine.open.get();
 
-		/* This comes first: an NMI handler in between is inside then.
+		/* This comes first: for an NMI handler in between, the section
+		 * has then begun.
 		 */
 		mine.open.set(open + 1);
 		if (open == 0)
@@ -192,7 +194,8 @@ struct section_maxima {
 		klock::note(text.c_str());
 	}
 
-	/* The entry for a line that was not reported before, or nowhere. */
+	/* Returns the entry for a line that was not reported before, or
+	 * `nowhere`. */
 	u32 new_place(u8 kind, call_site by)
 	{
 		const u32 line = static_cast<u32>(by.line) * 4 + kind + 1;
@@ -214,7 +217,7 @@ struct section_maxima {
 	static constexpr u32 nowhere = ~u32{0};
 	one_cpu at[Cpus];
 	atomic<usize> limit;
-	/* hashes of each line and kind that was reported */
+	/* a hash of each line and kind that was reported */
 	atomic<usize> said[Sites];
 	/* 1: it was reported that there are more */
 	atomic<u8> full;
@@ -224,7 +227,7 @@ struct section_maxima {
 template <any_lock L, auto &Maxima>
 struct timed_lock : detail::verbs_of<timed_lock<L, Maxima>, L, call_site,
 				     detail::every_verb, L> {
-	/* A checked_lock and a counted_lock look for it. */
+	/* checked_lock and counted_lock look for this name. */
 	using timed = L;
 	using timed_lock::verbs_of::verbs_of;
 
@@ -241,7 +244,7 @@ struct timed_lock : detail::verbs_of<timed_lock<L, Maxima>, L, call_site,
 	{
 		return try_to_take(by, with...);
 	}
-	/* After a downgrade the reader's hold is not timed. */
+	/* Ends the hold: a reader's hold is not timed. */
 	template <detail::does<detail::effect::releases,
 			       detail::effect::downgrades>
 			  Verb,
@@ -272,7 +275,8 @@ struct timed_lock : detail::verbs_of<timed_lock<L, Maxima>, L, call_site,
 
 	L &inside() { return *this; }
 
-	/* at: 0 if it is free, or was taken by a verb that is not timed. */
+	/* at: 0 if the lock is free, or was taken by a verb that is not
+	 * timed. */
 	struct taken {
 		u64 at;
 		u64 waited;
@@ -280,8 +284,8 @@ struct timed_lock : detail::verbs_of<timed_lock<L, Maxima>, L, call_site,
 		bool irqs_off;
 	};
 
-	/* The holder of a recursive_lock has it deeper: its first lock() is
-	 * timed. */
+	/* The holder of a recursive_lock has taken it again: only its first
+	 * lock() is timed. */
 	bool is_deeper_than([[maybe_unused]] u32 depth) const
 	{
 		if constexpr (recursive<L>)

@@ -17,8 +17,8 @@
  * deadline. If a lock has a try_lock_until() of its own, as timeout_lock and
  * the sleeping mutex have, that is called.
  *
- * If the caller holds a checked lock itself, the try fails at once. Any other
- * checked lock is told the line of the caller that waits for it.
+ * If the lock is checked and the caller itself holds it, the try fails at once.
+ * A checked lock notes the line of the caller that waits for it.
  *
  * Context: that of the lock's try_lock(), for a caller that may wait so long.
  * Needs the CPU's clock: cycles_usable() (cpu.hpp).
@@ -37,8 +37,8 @@ namespace klock {
 namespace detail {
 
 /*
- * with: the arguments of try_lock(), with the call site last for a checked
- * lock. A checked lock is told of the wait, so that its order is learned.
+ * with: the arguments of try_lock(); for a checked lock, the call site is the
+ * last. A checked lock is told of the wait, so that its order is learned.
  */
 template <typename L, typename... With>
 bool ask_until(L &lock, u64 deadline, With &&...with)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types - the integers, the memory orders and the name of a place in the code
+ * types - the integers, the memory orders, and the call sites for reports
  *
  * Everything else in klock includes this. It includes only the two headers that
  * every freestanding compiler has, and the port's port.hpp, which is an error
@@ -178,8 +178,8 @@ struct field {
 };
 
 /*
- * Two, three or four counters in one word, the first at the lowest address: the
- * value type of atomic_fields<T, N> (<klock/atomic.hpp>).
+ * The value type of atomic_fields<T, N> (<klock/atomic.hpp>): two, three or
+ * four counters in one word, the first at the lowest address.
  */
 template <typename T, usize N>
 struct fields {
@@ -207,11 +207,11 @@ inline constexpr taken_already initially_held{};
 
 /*
  * The visitor of a wait that nobody watches: lock() is
- * lock_watched(unwatched{}). Where a lock may have to wait, it calls
- * watch(has_to, wait): has_to() says whether the caller waits now; what it
- * reads for that, this one does not. Either way wait() takes the lock, or what
- * is third does where the caller has not to wait. counted_lock.hpp has a
- * visitor that takes the time, and waits in a function of its own.
+ * lock_watched(unwatched{}). A lock that may have to wait calls watch(has_to,
+ * wait), or watch(has_to, wait, go_on). has_to() reads whether the caller must
+ * wait now; this visitor does not call it. wait() then takes the lock; if there
+ * is a go_on(), that takes it if the caller need not wait. counted_lock.hpp has
+ * a visitor that measures the time, and waits in a function of its own.
  */
 struct unwatched {
 	template <typename Test, typename Wait, typename... Else>
@@ -221,16 +221,16 @@ struct unwatched {
 	}
 };
 
-/* The file and line that a function was called from. */
+/* The file and line of a call. */
 struct call_site {
 	const char *file;
 	int line;
 };
 
 /*
- * The last parameter's default argument of a function that reports its caller:
- * "call_site by = caller_site()". The builtins name the outermost call. Site:
- * call_site, or a port's own, which may be empty.
+ * The default argument of the last parameter of a function that reports its
+ * caller: "call_site by = caller_site()". The builtins name the outermost call.
+ * Site: call_site, or a port's own, which may be empty.
  */
 template <typename Site = call_site>
 constexpr Site caller_site(const char *file = __builtin_FILE(),
@@ -239,7 +239,7 @@ constexpr Site caller_site(const char *file = __builtin_FILE(),
 	return {file, line};
 }
 
-/* The patience of a wait that does not run out (<klock/atomic.hpp>). */
+/* The patience of a wait that does not end (<klock/atomic.hpp>). */
 inline constexpr u32 endless = ~u32{0};
 
 /* The two counters of a pair, as arguments: load_relaxed(half::first). */

@@ -2,9 +2,9 @@
 /*
  * builtin_ops - the ready-made half of a port: GCC's and clang's builtins
  *
- * A port whose memory operations are the compiler's own __atomic builtins
- * includes this from its <klock/arch/atomic_ops.hpp> and has nothing more to
- * write there. What each name must do is said once, in arch/CONTRACT.md.
+ * A port whose memory operations are the compiler's __atomic builtins includes
+ * this from its <klock/arch/atomic_ops.hpp>, and needs nothing else there.
+ * arch/CONTRACT.md says what each name must do.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace klock::arch {
 
-/* An order is handed to the builtins as it is. */
+/* Passes an order to the builtins unchanged. */
 static_assert(static_cast<int>(order::relaxed) == __ATOMIC_RELAXED &&
 	      static_cast<int>(order::acquire) == __ATOMIC_ACQUIRE &&
 	      static_cast<int>(order::release) == __ATOMIC_RELEASE &&
 	      static_cast<int>(order::acq_rel) == __ATOMIC_ACQ_REL &&
 	      static_cast<int>(order::seq_cst) == __ATOMIC_SEQ_CST);
 
-/* A place in the code: nothing here, file and line in the hooked port. */
+/* A call site: empty here, file and line in the hooked port. */
 struct site {
 	constexpr site(const char *, int) {}
 };
@@ -118,8 +118,9 @@ inline void fence(site)
 /* -- Waiting ------------------------------------------------------------- */
 
 /*
- * Whether a port has sleep_until<O>(at, done), which returns a value of which
- * done() holds, and until then sleeps between two looks until a write.
+ * Whether a port has sleep_until<O>(at, done), which sleeps between two looks
+ * until the value is written, and returns the first value for which done()
+ * holds.
  */
 template <typename T>
 inline constexpr bool has_sleep_until = false;
@@ -152,8 +153,8 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 	}
 }
 
-/* Returns the next value. Only an endless wait sleeps until another value:
- * where patience ends, no write need come that would wake. */
+/* Returns the next value. It sleeps only if patience is endless: otherwise the
+ * wait must end, though no write may come that would wake it. */
 template <order O, typename T>
 inline T look_again(const cell<T> &at, [[maybe_unused]] T last,
 		    [[maybe_unused]] bool endlessly, site s)
@@ -327,16 +328,17 @@ inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
 /* -- Four fields, the first two accessed together -------------------------- */
 
 /*
- * The upper of the first two is added to by an add to both, whose carry falls
- * off; each is looked at by a load of both: one size for all that happens to
- * these bytes. What is not here is field_cell's, and right as well.
+ * An add to the upper of the first two is an add to both, whose carry leaves
+ * the word; a load of one is a load of both. So all accesses to these bytes
+ * have one size. The operations that are not here are field_cell's, and
+ * correct, too.
  */
 template <typename T>
 struct paired_cell : field_cell<T, 4> {
 	using field_cell<T, 4>::field_cell;
 };
 
-/* Whether that is so in this port. */
+/* Whether this port does so. */
 template <typename T>
 inline constexpr bool reaches_both = true;
 
@@ -388,7 +390,7 @@ inline T await_field(const paired_cell<T> &at, Predicate done, site s)
 		s));
 }
 
-/* Adds to both fields of the pair alone, if the other two do not change. */
+/* Adds to the two fields of the pair only, if the other two do not change. */
 template <order O, typename T>
 	requires reaches_both<T>
 inline void advance_fields(paired_cell<T> &at, fields<T, 4> from,

@@ -2,9 +2,10 @@
 /*
  * lending - who waits for whom, and the priorities that they lend
  *
- * A tree: a thread waits for one mutex, which one thread holds, and holds those
- * that others wait for. All of it is written and read with the domain's lock
- * held; inheriting_mutex.hpp says what is right whenever that is free.
+ * Threads form a tree: each waits for at most one mutex, which one thread
+ * holds, and may hold several that others wait for. All of it is written and
+ * read with the domain's lock held; inheriting_mutex.hpp says what holds
+ * whenever that lock is free.
  */
 #pragma once
 
@@ -26,7 +27,7 @@ inline usize mark_of(const inheriting_thread &thread)
 	return reinterpret_cast<usize>(&thread);
 }
 
-/* Nobody wants to know the links of a chain. */
+/* The visitor of a chain's links if the caller does not want them. */
 struct no_link {
 	void operator()(const inheriting_thread &, const void *) const {}
 };
@@ -35,8 +36,8 @@ struct lender;
 
 /* A mutex, as the domain's holder sees it. */
 struct lendable {
-	/* Flags in `word`: somebody waits, or has given up; the owner before
-	 * has ended. */
+	/* Flags in `word`: somebody waits or has given up; the last owner has
+	 * ended. */
 	static constexpr usize waiters = 1, died = 2;
 
 	[[nodiscard]] inheriting_thread &owner() const
@@ -46,20 +47,21 @@ struct lendable {
 	}
 	[[nodiscard]] lender *first() const;
 
-	/* With the domain held, in the queue and in the owner's list. Who
-	 * leaves lets the flag stay: the owner's swap would not wait for the
-	 * end of leave(), and the owner may end after it. */
+	/* Called with the domain's lock held; they change the queue and the
+	 * owner's list. leave() does not clear the flag: without the flag the
+	 * owner's swap would succeed before leave() is over, and the owner's
+	 * thread might end. */
 	void enter(lender &one);
 	void leave(lender &one);
-	/* A waiter's priority is another now. */
+	/* Puts a waiter whose priority has changed into its position. */
 	void move(lender &one);
-	/* The first waiter is the owner, and is woken. */
+	/* Makes the first waiter the owner, and wakes it. */
 	template <typename Section>
 	void pass_on(Section &in, usize flags);
 
 	/* the owner's address, or 0, and flags */
 	atomic<usize> word;
-	/* who waits, by priority */
+	/* the waiters, by priority */
 	sleepers queue;
 	/* the next of those that its owner holds and others wait for */
 	plain<lendable *> next_wanted;
@@ -72,8 +74,8 @@ struct lender : sleeper {
 	{
 	}
 
-	/* The next of those who wait for what its owner holds; null: it is the
-	 * last. */
+	/* The next thread that waits for a mutex of the same owner; null: this
+	 * is the last. */
 	[[nodiscard]] lender *sibling() const;
 
 	plain<inheriting_thread *> by;
@@ -101,8 +103,8 @@ inline lender *lender::sibling() const
 /*
  * inheriting_thread - what a kernel keeps for each thread
  *
- * klock writes it, with the domain held. Zero bytes: of priority 0. The greater
- * is the more urgent.
+ * klock writes it, with the domain's lock held. Zero bytes: of priority 0. A
+ * greater number is more urgent.
  */
 struct inheriting_thread {
 	constexpr inheriting_thread() = default;
@@ -113,7 +115,7 @@ struct inheriting_thread {
 	inheriting_thread(const inheriting_thread &) = delete;
 	inheriting_thread &operator=(const inheriting_thread &) = delete;
 
-	/* Puts its priority right, and those along what it waits for. */
+	/* Corrects its priority, and those of the threads that it waits for. */
 	void settle()
 	{
 		inheriting_thread *at = this;
@@ -151,8 +153,8 @@ struct inheriting_thread {
 
 		return node ? node->waits_for.get() : nullptr;
 	}
-	/* The longest row of threads that wait for each other and for it, as a
-	 * walk through the tree of them. */
+	/* The length of the longest chain of threads that wait for each other
+	 * and for this one. */
 	[[nodiscard]] u32 waiting_depth() const;
 
 	/* its own priority, and the one that it runs with */
@@ -161,10 +163,11 @@ struct inheriting_thread {
 	plain<detail::lender *> waits;
 	/* the mutexes that it holds and others wait for */
 	plain<detail::lendable *> wanted;
-	/* the lock of its domain; null: it has not waited, nor was waited for
+	/* the lock of its domain; null: it has neither waited nor been waited
+	 * for
 	 */
 	plain<const void *> domain;
-	/* thread_ends() was called, what it holds is free for the next */
+	/* thread_ends() was called: what it holds goes to the next thread */
 	plain<bool> ended;
 
       private:
@@ -182,8 +185,8 @@ struct inheriting_thread {
 		return most;
 	}
 
-	/* Moves it to where it belongs in the queue that it is in; returns whom
-	 * it waits for, or null. */
+	/* Moves it to its position in the queue that it is in; returns the
+	 * thread that it waits for, or null. */
 	inheriting_thread *moved()
 	{
 		detail::lendable *const awaited = waits_for();
@@ -248,7 +251,7 @@ inline void lendable::pass_on(Section &in, usize flags)
 
 } // namespace detail
 
-/* A walk through the tree: down to who waits, then to others, then up. */
+/* Walks through the tree: down to a waiter, then to its siblings, then up. */
 inline u32 inheriting_thread::waiting_depth() const
 {
 	const inheriting_thread *at = this;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * owners - who has what, and since where: the tables of the checks
+ * owners - who holds what, and the line that took it: the tables of the checks
  *
- * A table is an array of places. A key may use a few of them, from the one that
- * its hash names. Its owner claims a place by a compare-and-swap of the place's
- * key from 0, and then writes the rest of it. The owner gives it back by a
- * store of 0. If other keys have all of these places, nothing is noted, and a
- * misuse that the note would show goes unnamed.
+ * A table is an array of places. A key may use a few of them, beginning with
+ * the one that its hash names. An owner claims a place by a compare-and-swap of
+ * the place's key from 0, and then writes the rest. It gives the place back by
+ * a store of 0. If other keys have all of these places, nothing is noted, and a
+ * misuse that the note would show is not found.
  *
  *	held_spins	by holder: a spinning lock and the line that took it
  *	lent_nodes	by the address of a node or of a number: nothing else
  *	shared_usage	by reader, one table a lock: number, CPU and context
  *	held_by_owners	by owner: a stack of locks (order/held.hpp)
  *
- * A claim acquires what the release of the place before it releases: else a
- * store of the owner before could come after those of the new one, which would
- * then have the other's lock or number. All other accesses are relaxed. Only
- * the owner of a place, and a handler that interrupts it, write that place. A
- * CPU that looks for what it has itself reads what it wrote itself.
+ * A claim acquires the stores of the place's former owner, which that owner
+ * released by giving the place back. Without this, a store of the former owner
+ * could come after those of the new one, whose place would then name the wrong
+ * lock or number. All other accesses are relaxed. Only the owner of a place,
+ * and a handler that interrupts it, write that place. A CPU that looks for its
+ * own entries reads what it wrote itself.
  *
- * Why these are four tables of one kind, and not one: each is searched by
- * another key, and a search looks at a few places. A lock's readers have places
- * of their own, which no other lock's readers take. A stack keeps the order in
- * which its locks were taken, and a CPU writes its own without an RMW.
+ * Why there are four tables: each is searched by another key, and a search
+ * looks at a few places only. A lock's readers have places of their own, which
+ * no other lock's readers take. A stack keeps the order in which its locks were
+ * taken, and a CPU writes its own stack without an RMW.
  */
 #pragma once
 
@@ -61,8 +62,8 @@ struct noted_line {
 };
 
 /*
- * A call site, its CPU, and a mark of two bits. The line is a member, and no
- * base: structures that C sees have it, and must be of standard layout.
+ * A call site, its CPU, and a mark of two bits. The line is a member and not a
+ * base, as structures that C sees contain it, and must have standard layout.
  */
 struct noted_site {
 	void note(call_site at, u32 mark)
@@ -112,7 +113,7 @@ struct noted_lock : noted_line {
 	{
 		return {name.load_relaxed(), element_plus_1.load_relaxed()};
 	}
-	/* The part of the lock that it is: lock_label. */
+	/* The part of the lock that it names: lock_label. */
 	[[nodiscard]] u32 part() const
 	{
 		return lock_label{nullptr, element_plus_1.load_relaxed()}
@@ -132,7 +133,8 @@ struct keyed_place {
 	{
 		return key.load_relaxed() == its;
 	}
-	/* Claims it if it is free; returns the key that it had: nobody's. */
+	/* Claims it if it is free; returns the key that it had; `nobody`: it is
+	 * claimed. */
 	[[nodiscard]] usize claim(usize its)
 	{
 		usize before = nobody;
@@ -151,7 +153,8 @@ struct keyed_place {
 /* The key of an owner, whose number may be 0. */
 constexpr usize key_of(usize owner) { return owner + 1; }
 
-/* Hash(key): the number of the key's first place, before the modulo. */
+/* Hash(key): the number of the key's first place, before the modulo
+ * operation. */
 template <typename Place, usize Places, usize Tries, auto Hash>
 struct owner_table {
 	constexpr owner_table() = default;
@@ -176,7 +179,7 @@ struct owner_table {
 			return one.is_of(key);
 		});
 	}
-	/* A place that is the key's from now on; null: none is free. */
+	/* Claims a place for the key, and returns it; null: none is free. */
 	[[nodiscard]] Place *claim(usize key)
 	{
 		return first(key, [key](Place &one) {
@@ -190,8 +193,8 @@ struct owner_table {
 /*
  * held_spins - the spinning locks that are held, where no order is learned
  *
- * A panic names the locks that a caller holds when it is about to sleep. A
- * kernel with a lock order keeps them there.
+ * With it, a panic names the locks that a caller holds when it is about to
+ * sleep. A kernel with a lock order notes them there instead.
  */
 struct held_spin : keyed_place {
 	[[nodiscard]] bool has(usize its, const void *its_lock) const
@@ -204,8 +207,8 @@ struct held_spin : keyed_place {
 		keyed_place::leave();
 	}
 
-	/* null: its owner has not written it yet. The lock is not read: its
-	 * memory may have been freed while it was held. */
+	/* null: its owner has not written it yet. The lock itself is never
+	 * read: its memory may have been freed while it was held. */
 	atomic<const void *> lock;
 	noted_lock taken;
 };
@@ -227,8 +230,8 @@ struct held_spins {
 		if (held_spin *const at = find(lock))
 			at->leave();
 	}
-	/* The caller goes on with a lock that another owner took, if it was
-	 * noted. */
+	/* Makes the caller the owner of a lock that another owner took, if it
+	 * was noted. */
 	void take_over(const void *lock, lock_label label, call_site by)
 	{
 		bool was_noted = false;
@@ -260,8 +263,8 @@ struct held_spins {
 	static constexpr usize places = 256;
 	static constexpr usize tries = 8;
 
-	/* Numbers differ by 1, addresses by a page or by a stack, which may be
-	 * 1 MiB. */
+	/* Owners' numbers differ by 1; their addresses by a page, or by a
+	 * stack, which may have 1 MiB. */
 	static constexpr usize hash(usize key)
 	{
 		const usize owner = key - 1;
@@ -293,12 +296,12 @@ inline constinit held_spins spins_held;
  * two, the waiter behind it waits for ever. A lock cannot see that, as the node
  * may be in another lock: so there is one table for all checked locks.
  *
- * The number of a waiter or holder, in a lock that is indexed by CPU, is used
- * for one at a time, too. It stands in the table as an address in that lock.
+ * In a lock that is indexed by CPU, a number serves one waiter or holder at a
+ * time, too. The table has it as an address in that lock.
  *
  * Two contexts that lend the same node at the same time, while a third gives
- * back a place before theirs, may both pass. An interrupt handler and the code
- * that it interrupted always see each other's note.
+ * back a place before theirs, may both pass the check. An interrupt handler and
+ * the code that it interrupted always see each other's note.
  */
 struct lent_nodes {
 	constexpr lent_nodes() = default;
@@ -345,8 +348,8 @@ inline constinit lent_nodes nodes_in_use;
  * shared_usage - the readers of one lock
  *
  * It counts the readers that contend, and notes eight of those inside. If more
- * are inside at once, the rest are only counted, and some misuse of theirs is
- * not named.
+ * are inside at once, the rest are only counted, and some of their misuse is
+ * not found.
  *
  * A reader's note is removed before the lock inside is released, so that
  * unlock_shared() may be a lock's last use.
@@ -354,12 +357,13 @@ inline constinit lent_nodes nodes_in_use;
  * All zero bytes: nobody reads.
  */
 struct shared_usage {
-	/* Readers that a panic can name; more are counted only. */
+	/* Readers that a panic can name; others are only counted. */
 	static constexpr unsigned noted_readers = 8;
-	/* A flag of not_noted: there were once more readers than places. */
+	/* A flag in not_noted: there were once more readers than places. */
 	static constexpr u32 ever = u32{1} << 31;
 
-	/* Counts a reader that is about to enter; false: one too many. */
+	/* Counts a reader that is about to enter; false: there is one too
+	 * many. */
 	[[nodiscard]] bool count_in(u64 capacity)
 	{
 		if (contend.fetch_add_relaxed(1) < capacity)
@@ -369,7 +373,8 @@ struct shared_usage {
 	}
 	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
 
-	/* The caller is in, under this number if readers have numbers. */
+	/* Notes that the caller reads, under this number if readers have
+	 * numbers. */
 	void note(unsigned number, call_site by, bool sleeps)
 	{
 		const usize me = key_of(owner_id(sleeps));
@@ -383,7 +388,7 @@ struct shared_usage {
 		(void)not_noted.fetch_or_relaxed(ever);
 	}
 
-	/* Where it was read last: by another, if several read. */
+	/* Where it was read last: by another reader, if several read. */
 	[[nodiscard]] call_site last() const { return read_at.site(); }
 
 	/* Removes the reader's note. Returns null, or what is wrong. */
@@ -461,7 +466,7 @@ struct shared_usage {
 	}
 
       private:
-	/* Each reader may have any place. */
+	/* Each reader may use any place. */
 	static constexpr usize hash(usize) { return 0; }
 
 	static constexpr u32 contexts = 3;

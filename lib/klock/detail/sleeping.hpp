@@ -20,7 +20,7 @@
  * The price is that klock_os_unpark() is called with a spin lock held: once for
  * each waiter that is notified. What would run into that lock, a woken thread
  * on this CPU or another, can be left to klock_os_unparked(), which is called
- * behind it. Nothing of a sleeper is touched there.
+ * after that lock is released. It touches nothing of a sleeper.
  *
  * A thread reads `woken` before each park(): a park in between, for a page
  * fault or another lock, may have consumed the permit. So nothing that may park
@@ -54,10 +54,10 @@ namespace klock {
  *
  *	klock::why_ended(files.try_lock_until(deadline), deadline)
  *
- * had: it has what it waited for, also if it was killed meanwhile, or is late.
- * Otherwise the clock says it: a deadline that has passed is the reason, be it
- * killed or not, and one that has not passed leaves the kill. Where the clocks
- * of two CPUs differ, so may the answer; the kernel's own flag does not. An
+ * had: it has what it waited for, even if it was killed meanwhile, or is late.
+ * Otherwise the clock decides: if the deadline has passed, that is the reason,
+ * killed or not; if it has not, the thread was killed. If the clocks of two
+ * CPUs differ, the answer may be wrong; the kernel's own flag is not. An
  * inheriting_mutex has more reasons, and lock_until() for them.
  *				Checked: unit/sleep: why a wait ended
  */
@@ -94,7 +94,8 @@ struct sleeper {
 		klock_os_unpark(handle);
 	}
 
-	/* Parks, without the inner lock. until: null: for ever. */
+	/* Parks, without the inner lock held. until: the deadline; null:
+	 * none. */
 	void park(const u64 *until) const
 	{
 		while (!woken.load_relaxed()) {
@@ -109,7 +110,7 @@ struct sleeper {
 	plain<sleeper *> next, previous;
 	/* klock_os_thread() of the waiter */
 	plain<usize> thread;
-	/* it was notified: it goes on, or checks whether it may */
+	/* it was notified: it goes on, or checks whether it may go on */
 	atomic<bool> woken;
 	/* mutex: how many times it was woken and found the mutex taken */
 	plain<u8> failed_wakeups;
@@ -136,7 +137,7 @@ struct sleepers {
 			at = next == front ? nullptr : next;
 		}
 	}
-	/* The first that has not been told; null: there is none. */
+	/* The first that was not woken; null: there is none. */
 	[[nodiscard]] sleeper *first_asleep() const
 	{
 		sleeper *at = head.get();
@@ -166,7 +167,8 @@ struct sleepers {
 		else
 			put_alone(one);
 	}
-	/* In front of the first that it precedes; if there is none, behind all.
+	/* Inserts it in front of the first one that it precedes; if there is
+	 * none, at the end.
 	 */
 	template <typename Precedes>
 	void insert(sleeper &one, Precedes precedes)
@@ -204,7 +206,7 @@ struct sleepers {
 		one.previous.set(&one);
 		head.set(&one);
 	}
-	/* In the ring, without a change of who is the first. */
+	/* Links it into the ring; the first stays the first. */
 	static void put_before(sleeper &one, sleeper &at)
 	{
 		sleeper *const back = at.previous.get();
@@ -218,7 +220,8 @@ struct sleepers {
 	plain<sleeper *> head;
 };
 
-/* In the queue, for a block: it begins and ends with the inner lock held. */
+/* Queues a waiter for a block, which begins and ends with the inner lock
+ * held. */
 struct queued {
 	queued(sleepers &in, sleeper &me) : queue(in), one(me)
 	{
@@ -233,8 +236,8 @@ struct queued {
 	sleeper &one;
 };
 
-/* Tries so many times, after a pause each: before a thread sleeps, which takes
- * longer than a short section. */
+/* Tries that many times, with a pause before each. Done before a thread sleeps,
+ * as sleeping takes longer than a short section. */
 template <u32 Spins, typename Try>
 bool spins_until(Try try_it)
 {
@@ -246,7 +249,8 @@ bool spins_until(Try try_it)
 	return false;
 }
 
-/* Whether klock_os_unparked() is due, for a section; empty if there is none. */
+/* Whether a section must call klock_os_unparked(); empty if the kernel has
+ * none. */
 template <typename Returned>
 struct wake_ups {
 	void note() {}
@@ -277,7 +281,7 @@ struct inner_section {
 	inner_section &operator=(const inner_section &) = delete;
 
 	/* Releases the inner lock until the thread is notified or the deadline
-	 * is over. Returns whether it was notified. */
+	 * has passed. Returns whether it was notified. */
 	bool sleep(sleeper &me, const u64 *until)
 	{
 		leave();
@@ -305,7 +309,8 @@ struct inner_section {
 			wake_first(queue);
 	}
 
-	/* Sleeps in the queue. False: too late, and removed from the queue. */
+	/* Sleeps in the queue. False: the deadline has passed, and it was
+	 * removed from the queue. */
 	bool sleep_in(sleepers &queue, sleeper &me, const u64 *until)
 	{
 		queue.push_back(me);

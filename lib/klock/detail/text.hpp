@@ -13,8 +13,9 @@ namespace klock {
 
 /* A lock's name, and its index if it is in an array. */
 struct lock_label {
-	/* element_plus_1 of a lock's part, which has the lock's name: its gate
-	 * (irq_shared_lock.hpp), or the inner lock of one whose waiters sleep.
+	/* Values of element_plus_1 for a part of a lock, which has the lock's
+	 * name: its gate (irq_shared_lock.hpp), or the inner lock of one whose
+	 * waiters sleep.
 	 */
 	static constexpr u32 gate = ~u32{0};
 	static constexpr u32 inner = gate - 1;
@@ -26,13 +27,13 @@ struct lock_label {
 	}
 
 	const char *name;   /* null: "lock" */
-	u32 element_plus_1; /* of an array; 0: of none */
+	u32 element_plus_1; /* its index in an array + 1; 0: none */
 };
 
 /* A text that grows up to a size, and is then cut. */
 template <usize Size>
 struct bounded_text {
-	/* Longer paths lose their beginning, which tells less. */
+	/* Longer paths lose their beginning, which says less. */
 	static constexpr usize longest_path = 60;
 
 	bounded_text &add(const char *more)
@@ -124,7 +125,7 @@ struct bounded_text {
 inline constexpr const char *sleeps_with_a_spin =
 	"may sleep, but the caller holds a spinlock";
 
-/* Has room for three call sites and the words between them. */
+/* Fits three call sites and the words between them. */
 using misuse_text = bounded_text<320>;
 
 /* How the text of most reports begins: the misuse and its call site. */
