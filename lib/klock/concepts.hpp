@@ -181,6 +181,11 @@ concept sleeping = requires { typename L::waiters_sleep; };
 template <typename L>
 concept recursive = requires { typename L::taken_again_by_its_holder; };
 
+/* Locks that know their owner, and panic if another releases them:
+ * inheriting_mutex.hpp. */
+template <typename L>
+concept owned_lock = requires(const L &lock) { lock.is_owned_by_me(); };
+
 /* Locks read by handlers, and by threads with interrupts on:
  * irq_shared_lock.hpp. */
 template <typename L>

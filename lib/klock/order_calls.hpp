@@ -335,7 +335,8 @@ struct [[nodiscard]] nested {
  * Makes the caller the owner of a lock that another owner took and does not
  * touch any more. Called after a switch of threads, by the thread that releases
  * the scheduler's lock, in a kernel whose owners of locks are threads. Panics
- * if nobody holds the lock.
+ * if nobody holds the lock. Refuses a lock that its owner alone releases
+ * (recursive_lock, inheriting_mutex), and an irq_shared_lock.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>
@@ -343,6 +344,19 @@ void handed_over([[maybe_unused]] L &lock, call_site by = caller_site())
 {
 	static_assert(!interruptible_shared_lock<L>,
 		      "an irq_shared_lock is not handed over: it is two locks");
+	static_assert(!recursive<detail::inside<L>>,
+		      "a recursive_lock is not handed over: its owner alone "
+		      "releases it, as often as it took it. What the next "
+		      "thread releases is a lock that is not recursive");
+	static_assert(!owned_lock<detail::inside<L>> ||
+			      recursive<detail::inside<L>>,
+		      "an inheriting_mutex is not handed over: its waiters "
+		      "lend to the thread that took it, which alone releases "
+		      "it. What the next thread releases is a mutex");
+	static_assert(
+		!requires { typename L::annotated; },
+		"of an annotated_lock, the lock inside is handed over: "
+		"handed_over(lock.inner)");
 	if constexpr (requires { lock.note_handed_over(by); }) {
 		lock.note_handed_over(by);
 		if (order_keeper *const order = kernel_order_keeper())

@@ -33,7 +33,28 @@ enum klock_wait_result asked_twice(struct klock_inheriting_mutex *bus)
 	/* says-error@+1{{'enum klock_wait_result' not compatible}} */
 	return klock_why_ended(klock_lock_until(bus, 0), 0);
 }
+
+void not_handed_over(struct klock_checked_recursive_ticket_u8 *tree,
+		     struct klock_checked_inheriting_mutex *bus,
+		     struct klock_checked_semaphore *units)
+{
+	/* says-error@+1{{a recursive lock is not handed over}} */
+	klock_checked_handed_over(tree);
+	/* says-error@+1{{an inheriting mutex is not handed over}} */
+	klock_checked_handed_over(bus);
+	/* says-error@+1{{nobody holds it, so it is not handed over}} */
+	klock_checked_handed_over(units);
+}
 #endif
+
+void handed_over(struct klock_checked_ticket_u8 *lock,
+		 struct klock_checked_mutex *files,
+		 struct klock_checked_phase_fair_u8 *routes)
+{
+	klock_checked_handed_over(lock);
+	klock_checked_handed_over(files);
+	klock_checked_handed_over(routes);
+}
 
 enum klock_wait_result asked(struct klock_inheriting_mutex *bus, _Bool had)
 {

@@ -31,7 +31,7 @@ TICKET = "#include <klock/ticket_lock.hpp>\n"
 FILES = {
     "guards.cpp": (["arch/hosted"], [], []),
     "readers.cpp": (["arch/hosted"], [], []),
-    "types.cpp": (["arch/hosted"], [], []),
+    "types.cpp": (["analysis", "arch/hosted"], [], []),
     "counts.cpp": (["arch/x86"], FREESTANDING, []),
     "model.cpp": (["model_std/include", "model/include", "arch/hooked"], [], []),
     "analysis.cpp": (["analysis", "arch/x86"], [], ["-Wthread-safety"]),

@@ -24,6 +24,9 @@
 #include <klock/irq_depth.hpp>
 #include <klock/counted_lock.hpp>
 #include <klock/too_long.hpp>
+#include <klock/annotated.hpp>
+#include <klock/inheriting_mutex.hpp>
+#include <klock/order_calls.hpp>
 
 #include <mutex>
 
@@ -69,6 +72,17 @@ leveled<mcs_lock, 3> third;
 leveled<irq_lock<ticket>, 4> handlers;
 constinit section_maxima<4> maxima;
 using timed = timed_lock<ticket, maxima>;
+using tree = recursive_lock<ticket>;
+tree folders;
+irq_lock<checked_lock<tree>> checked_folders;
+leveled<tree, 1> first_folders;
+timed_lock<checked_lock<tree>, maxima> timed_folders;
+thread_lock<tree> threads_folders;
+recursive_lock<inheriting_mutex> inheriting_folders;
+inheriting_mutex bus;
+checked_lock<inheriting_mutex> checked_bus;
+leveled<checked_lock<inheriting_mutex, "bus">, 1> first_bus;
+annotated_lock<checked_lock<ticket>> annotated;
 
 /* One case a line. */
 // clang-format off
@@ -189,6 +203,19 @@ void errors()
 	{ recursive_lock<ticket> lock; guard held(lock); changed.wait(held); } // says-note{{here}}
 	{ recursive_lock<ticket> lock; checked_changed.wait(lock); } // says-note{{here}}
 	{ recursive_lock<ticket> lock; std::unique_lock held(lock); changed.wait(held); } // says-note{{here}}
+	// says-error@*:* 6 {{a recursive_lock is not handed over: its owner alone releases it}}
+	{ handed_over(folders); } // says-note{{here}}
+	{ handed_over(checked_folders); } // says-note{{here}}
+	{ handed_over(first_folders); } // says-note{{here}}
+	{ handed_over(timed_folders); } // says-note{{here}}
+	{ handed_over(threads_folders); } // says-note{{here}}
+	{ handed_over(inheriting_folders); } // says-note{{here}}
+	// says-error@*:* 3 {{an inheriting_mutex is not handed over: its waiters lend to the thread that took it}}
+	{ handed_over(bus); } // says-note{{here}}
+	{ handed_over(checked_bus); } // says-note{{here}}
+	{ handed_over(first_bus); } // says-note{{here}}
+	// says-error@*:* {{the lock inside is handed over: handed_over(lock.inner)}}
+	{ handed_over(annotated); } // says-note{{here}}
 	// says-error@*:* 3 {{a handler takes no lock whose waiters sleep: thread_lock}}
 	{ irq_lock<mutex> sleeps; } // says-note{{here}}
 	{ irq_lock<checked_lock<mutex>> sleeps; } // says-note{{here}}

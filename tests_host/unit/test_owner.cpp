@@ -3,12 +3,29 @@
  * A kernel that preempts its threads, whose locks are held by threads:
  * klock_os_owner_id() says which. Compiled with lib/preempted in front.
  */
+#include <klock/bakery_lock.hpp>
 #include <klock/checked_lock.hpp>
+#include <klock/clh_lock.hpp>
+#include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/leveled.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/mutex.hpp>
 #include <klock/once.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
+#include <klock/queued_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/shared_guard.hpp>
+#include <klock/shared_mutex.hpp>
+#include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/timeout_lock.hpp>
+#include <klock/too_long.hpp>
 
 #include "pretended_kernel.hpp"
 #include "order_kernel.hpp"
@@ -344,6 +361,90 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 		said = panic_of([&] { log.lock(); });
 	});
 	has(said, "log, CPU 0: lock order: scheduler (");
+}
+
+/* Thread 1 takes it by this guard, thread 2 has it from there and releases. */
+template <template <typename...> typename Guard, typename L, typename... With>
+static void hand_over(L &lock, With &&...with)
+{
+	INFO(shown(__PRETTY_FUNCTION__));
+	on_thread(1, [&] {
+		const irqs on(true);
+		Guard held(lock, with...);
+
+		on_thread(2, [&] {
+			const irqs on_too(!irq_only_lock<L>);
+
+			CHECK(panic_of([&] { handed_over(lock); }) == "");
+			CHECK(panic_of([&] { assert_held(lock); }) == "");
+			CHECK(panic_of([&] { held.unlock(); }) == "");
+		});
+	});
+	for (unsigned long thread : {1, 2})
+		on_thread(thread, [&] {
+			CHECK(panic_of([&] { klock::thread_ends(); }) == "");
+			CHECK(panic_of([&] { might_switch(); }) == "");
+		});
+}
+
+template <typename L, typename... With>
+static void hand_over_in_wrappers(With &&...with)
+{
+	static constinit section_maxima<8> maxima;
+	L plain;
+	checked_lock<L> checked;
+	thread_lock<L> threads;
+	checked_lock<thread_lock<L>> checked_threads;
+	timed_lock<checked_lock<L>, maxima> timed;
+
+	hand_over<guard>(plain, with...);
+	hand_over<guard>(checked, with...);
+	hand_over<guard>(threads, with...);
+	hand_over<guard>(checked_threads, with...);
+	hand_over<guard>(timed, with...);
+	if constexpr (!sleeping<L>) {
+		irq_lock<L> irq;
+		irq_lock<checked_lock<L>> checked_irq;
+
+		hand_over<irq_guard>(irq, with...);
+		hand_over<irq_guard>(checked_irq, with...);
+	}
+}
+
+template <typename L>
+static void read_hand_over_to_write()
+{
+	checked_lock<L> lock;
+
+	hand_over<upgradable_guard>(lock);
+}
+
+/* misuse/types.cpp has the locks that are refused. */
+TEST_CASE("lock_order: which locks are handed over")
+{
+	const auto each = [] {
+		static mcs_node node;
+		static clh_node place;
+
+		hand_over_in_wrappers<ticket_lock<u8>>();
+		hand_over_in_wrappers<preemptable_ticket_lock<u16>>();
+		hand_over_in_wrappers<tas_lock>();
+		hand_over_in_wrappers<queued_lock<8>>();
+		hand_over_in_wrappers<mcs_lock>(node);
+		hand_over_in_wrappers<clh_lock>(place);
+		hand_over_in_wrappers<bakery_lock<4>>(3u);
+		hand_over_in_wrappers<timeout_lock<4>>(3u);
+		hand_over_in_wrappers<rw_ticket_lock<u8>>();
+		hand_over_in_wrappers<reader_lock<4>>();
+		hand_over_in_wrappers<counted_lock<ticket_lock<u8>>>();
+		hand_over_in_wrappers<mutex>();
+		hand_over_in_wrappers<shared_mutex>();
+		read_hand_over_to_write<phase_fair_lock<u8>>();
+	};
+
+	each();
+	new_order<64, 4> fresh;
+	each();
 }
 
 /* Threads whose numbers are addresses, of stacks or of pages. */

@@ -37,6 +37,9 @@ namespace klock {
 /* The lock, for clang a capability; with: the node, or the CPU's number. */
 template <typename L>
 struct __attribute__((capability("lock"))) annotated_lock {
+	/* For handed_over(), which refuses it. */
+	using annotated = L;
+
 	constexpr annotated_lock() = default;
 
 	/* The arguments are those of the lock inside. */

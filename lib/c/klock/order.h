@@ -62,8 +62,18 @@ void klock_thread_ends_at(const char *file, int line);
  * The caller goes on with a checked lock that another owner took, where owners
  * are threads: the scheduler's lock, behind a switch (klock/order_calls.hpp).
  */
-#define klock_checked_handed_over(lock)                                        \
-	klock_usage_handed_over(&(lock)->klock_usage, __FILE__, __LINE__)
+/* clang-format off */
+#define klock_checked_handed_over(lock) \
+	__extension__({ \
+		KLOCK_REFUSE(KLOCK_RECURSIVES, lock, \
+			     "a recursive lock is not handed over: its owner alone releases it") \
+		KLOCK_REFUSE(KLOCK_INHERITINGS, lock, \
+			     "an inheriting mutex is not handed over: its owner alone releases it") \
+		KLOCK_REFUSE(KLOCK_AWAITED, lock, \
+			     "nobody holds it, so it is not handed over") \
+		klock_usage_handed_over(&(lock)->klock_usage, __FILE__, __LINE__); \
+	})
+/* clang-format on */
 struct klock_usage;
 void klock_usage_handed_over(struct klock_usage *usage, const char *file,
 			     int line);

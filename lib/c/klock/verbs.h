@@ -569,6 +569,19 @@ void klock_check_placed(const void *end);
 	KLOCK_COUNTED_ALONE(K, v)                                              \
 	KLOCK_COUNTED_READERS(K, v)
 
+/* A statement that does not compile, with this text, if the lock, checked or
+ * not, is of a kind in the list. */
+/* clang-format off */
+#define KLOCK_CASE_REFUSED(shape, x, v) \
+	, struct klock_##x *: 0, struct klock_checked_##x *: 0
+#ifdef __cplusplus
+#define KLOCK_REFUSE(kinds, lock, text)
+#else
+#define KLOCK_REFUSE(kinds, lock, text) \
+	_Static_assert(_Generic((lock), default: 1 kinds(KLOCK_CASE_REFUSED, )), text);
+#endif
+/* clang-format on */
+
 /* A family's functions, in its header. */
 #define KLOCK_DECLARE_KIND(shape, x, v)                                        \
 	KLOCK_SHAPE_##shape(KLOCK_DECLARE_PLAIN, KLOCK_DECLARE, x)
