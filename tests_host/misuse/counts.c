@@ -34,6 +34,35 @@ enum klock_wait_result asked_twice(struct klock_inheriting_mutex *bus)
 	return klock_why_ended(klock_lock_until(bus, 0), 0);
 }
 
+void not_waited_with(struct klock_condition *changed,
+		     struct klock_recursive_ticket_u8 *tree,
+		     struct klock_checked_recursive_ticket_u16 *checked_tree,
+		     struct klock_recursive_preemptable_ticket_u8 *other)
+{
+	unsigned long flags = 0;
+
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with(changed, tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with(changed, checked_tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_until(changed, 0, other);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_for(changed, 0, tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_irqsave(changed, flags, tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_irqsave_until(changed, 0, flags, tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_irqsave_for(changed, 0, flags, tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_preempt_off(changed, checked_tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_preempt_off_until(changed, 0, tree);
+	/* says-error@+1{{a wait lets go of a lock once}} */
+	klock_wait_with_preempt_off_for(changed, 0, tree);
+}
+
 void not_handed_over(struct klock_checked_recursive_ticket_u8 *tree,
 		     struct klock_checked_inheriting_mutex *bus,
 		     struct klock_checked_semaphore *units)

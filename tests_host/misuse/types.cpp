@@ -83,6 +83,7 @@ inheriting_mutex bus;
 checked_lock<inheriting_mutex> checked_bus;
 leveled<checked_lock<inheriting_mutex, "bus">, 1> first_bus;
 annotated_lock<checked_lock<ticket>> annotated;
+annotated_lock<tree> annotated_folders;
 
 /* One case a line. */
 // clang-format off
@@ -198,10 +199,12 @@ void errors()
 	{ recursive_lock<recursive_lock<ticket>> both; } // says-note{{here}}
 	// says-error@*:* {{recursive_lock<counted_lock<L>>: the other way round each depth is counted}}
 	{ counted_lock<recursive_lock<ticket>> both; } // says-note{{here}}
-	// says-error@*:* 4 {{a wait lets go of a lock once, and a recursive_lock may be held deeper}}
+	// says-error@*:* 6 {{a wait lets go of a lock once, and a recursive_lock may be held deeper}}
 	{ recursive_lock<ticket> lock; changed.wait(lock); } // says-note{{here}}
 	{ recursive_lock<ticket> lock; guard held(lock); changed.wait(held); } // says-note{{here}}
 	{ recursive_lock<ticket> lock; checked_changed.wait(lock); } // says-note{{here}}
+	{ changed.wait(timed_folders); } // says-note{{here}}
+	{ changed.wait(annotated_folders); } // says-note{{here}}
 	{ recursive_lock<ticket> lock; std::unique_lock held(lock); changed.wait(held); } // says-note{{here}}
 	// says-error@*:* 6 {{a recursive_lock is not handed over: its owner alone releases it}}
 	{ handed_over(folders); } // says-note{{here}}

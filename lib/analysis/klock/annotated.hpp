@@ -36,7 +36,8 @@ namespace klock {
 
 /* The lock, for clang a capability; with: the node, or the CPU's number. */
 template <typename L>
-struct __attribute__((capability("lock"))) annotated_lock {
+struct __attribute__((capability("lock"))) annotated_lock
+    : detail::recursive_of<L> {
 	/* For handed_over(), which refuses it. */
 	using annotated = L;
 

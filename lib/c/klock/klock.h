@@ -239,38 +239,49 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 
 /*
  * Waits for a condition, without the lock that the caller holds, of any kind,
- * with the arguments that klock_lock() takes; the caller then looks again.
+ * with the arguments that klock_lock() takes; the caller then looks again. Not
+ * of a recursive lock, which may be held deeper: that is refused.
  * _irqsave: flags: a variable, of klock_lock_irqsave(). _until, _for: 0 if
  * nobody has notified it by then, or for so many cycles. _preempt_off: of klock_lock_preempt_off(), below; on
  * while it sleeps. Each evaluates its arguments twice.
  */
 #define klock_wait_with(condition, ...) \
-	((void)KLOCK_SLEEP_BETWEEN(condition, 0, klock_unlock(__VA_ARGS__), \
-				   klock_lock(__VA_ARGS__)))
+	((void)KLOCK_SLEEP_BETWEEN( \
+		condition, 0, KLOCK_HELD_ONCE(__VA_ARGS__) klock_unlock(__VA_ARGS__), \
+		klock_lock(__VA_ARGS__)))
 #define klock_wait_with_until(condition, deadline, ...) \
 	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
-			    klock_unlock(__VA_ARGS__), klock_lock(__VA_ARGS__))
+			    KLOCK_HELD_ONCE(__VA_ARGS__) klock_unlock(__VA_ARGS__), \
+			    klock_lock(__VA_ARGS__))
 #define klock_wait_with_for(condition, cycles, ...) \
 	klock_wait_with_until(condition, klock_deadline_in(cycles), __VA_ARGS__)
 #define klock_wait_with_irqsave(condition, flags, ...) \
 	((void)KLOCK_SLEEP_BETWEEN( \
-		condition, 0, klock_unlock_irqrestore(__VA_ARGS__, flags), \
+		condition, 0, \
+		KLOCK_HELD_ONCE(__VA_ARGS__) klock_unlock_irqrestore(__VA_ARGS__, flags), \
 		(flags) = klock_lock_irqsave(__VA_ARGS__)))
 #define klock_wait_with_irqsave_until(condition, deadline, flags, ...) \
 	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
+			    KLOCK_HELD_ONCE(__VA_ARGS__) \
 			    klock_unlock_irqrestore(__VA_ARGS__, flags), \
 			    (flags) = klock_lock_irqsave(__VA_ARGS__))
 #define klock_wait_with_irqsave_for(condition, cycles, flags, ...) \
 	klock_wait_with_irqsave_until(condition, klock_deadline_in(cycles), flags, __VA_ARGS__)
 #define klock_wait_with_preempt_off(condition, ...) \
-	((void)KLOCK_SLEEP_BETWEEN(condition, 0, klock_unlock_preempt_on(__VA_ARGS__), \
-				   klock_lock_preempt_off(__VA_ARGS__)))
+	((void)KLOCK_SLEEP_BETWEEN( \
+		condition, 0, \
+		KLOCK_HELD_ONCE(__VA_ARGS__) klock_unlock_preempt_on(__VA_ARGS__), \
+		klock_lock_preempt_off(__VA_ARGS__)))
 #define klock_wait_with_preempt_off_until(condition, deadline, ...) \
 	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
+			    KLOCK_HELD_ONCE(__VA_ARGS__) \
 			    klock_unlock_preempt_on(__VA_ARGS__), \
 			    klock_lock_preempt_off(__VA_ARGS__))
 #define klock_wait_with_preempt_off_for(condition, cycles, ...) \
 	klock_wait_with_preempt_off_until(condition, klock_deadline_in(cycles), __VA_ARGS__)
+#define KLOCK_HELD_ONCE(...) \
+	KLOCK_REFUSE(KLOCK_RECURSIVES, KLOCK_FIRST(__VA_ARGS__, 0), \
+		     "a wait lets go of a lock once, and a recursive lock may be held deeper")
 #define KLOCK_SLEEP_BETWEEN(condition, until, let_go, take_back) \
 	__extension__({ \
 		struct klock_sleeper klock_me; \
