@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * api - what a test's body may call, and what klock/os.hpp asks of a kernel
+ * api - the functions that a test's body may call, and a kernel's of
+ * klock/os.hpp
  */
 #include "checker.hpp"
 
@@ -166,14 +167,14 @@ extern "C" void klock_os_panic(const char *lock_name, const void *,
 {
 	const model::detail::checker_runs now;
 
-	/* The next execution's report is as good. */
+	/* Each execution reports by itself. */
 	klock::set_checks(true);
 	model::the_checker().runs.panic(std::string("panic: ") + lock_name +
 					", cpu" + std::to_string(cpu) + ": " +
 					what);
 }
 
-/* Weak: a test may have an answer of its own. */
+/* Weak: a test may define its own. */
 extern "C" [[gnu::weak]] int klock_os_context(void)
 {
 	return model::the_checker().code.context();

@@ -5,7 +5,7 @@ namespace model {
 
 namespace {
 
-/* Whether a write behind this position was there before the event. */
+/* Whether a write above this position was there before the event. */
 bool was_newer(const graph &g, const event &e)
 {
 	for (unsigned p = g.position(e) + 1; p <= g.last(e.place); p++)

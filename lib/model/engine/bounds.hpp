@@ -3,9 +3,10 @@
  * bounds - executions that are left out because they are far from the first
  *
  * In the first execution the CPUs run one after another, and each read finds
- * the newest write. How far another is from it can be told from the graph: the
- * stamps say what was there when an event was added. A branch beyond the bounds
- * is cut; executions that only it leads to are missed, and that is said.
+ * the newest write. The graph shows how far another execution is from it: by
+ * the stamps, one knows the events that were there when an event was added. A
+ * branch beyond the bounds is cut. Executions that only this branch leads to
+ * are missed, and the result says so.
  */
 #pragma once
 

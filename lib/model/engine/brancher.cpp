@@ -18,7 +18,7 @@ void brancher::note_swap(const reading &q)
 		{cpus.ran(), q.at, *q.expected, q.ord, q.failed});
 }
 
-/* The order that a read has if it finds this word. */
+/* The order of a read that finds this value. */
 order brancher::order_found(ref read, u64 word) const
 {
 	const event &e = work.running().at(read);
@@ -80,8 +80,9 @@ void brancher::read(const reading &q, unsigned place)
 		const u64 word = word_at(place, p, q.at);
 
 		/*
-		 * A wait that goes on is served by a later write only if it
-		 * has read the newest there is: the others lead nowhere.
+		 * A blocked wait can be revisited by a later write only if it
+		 * has read the newest write so far: all other reads lead
+		 * nowhere.
 		 */
 		if (!q.ends(word) && !task.given->stale_waits)
 			continue;
@@ -103,8 +104,8 @@ void brancher::read(const reading &q, unsigned place)
 }
 
 /*
- * Adds an RMW on top of a write that has one. That is no execution by itself,
- * but in another one the rival may stand on top of this RMW.
+ * Adds an RMW directly above a write that has one. That is no execution, but in
+ * one that it leads to the rival may be above this RMW.
  */
 void brancher::only_revisit(const reading &q, unsigned place, unsigned position)
 {
@@ -178,17 +179,19 @@ void brancher::choose(u64 of)
 }
 
 /*
- * revisit - a new write that reads which were there before it may read instead
+ * revisit - a new write, and the earlier reads that may read it instead
  *
- * Each such graph keeps the read, what was there before it, and what causes the
- * write; the rest is deleted and will be added again. Source: TruSt (see
- * checker.hpp), algorithm 2, lines on revisits and maximal extensions.
+ * Each such graph keeps the read, the events that were there before it, and the
+ * causes of the write. The rest is deleted and will be added again. Source:
+ * TruSt (see checker.hpp), algorithm 2, lines on revisits and maximal
+ * extensions.
  */
 
 /*
- * Whether e is what the run itself would have added, if only what came before e
- * and what causes the write had been there. Of the graphs that differ in what a
- * revisit deletes, exactly one has such events alone: none is built twice.
+ * Whether the run itself would have added e if only the events before e and the
+ * causes of the write had been there. Of the graphs that differ only in events
+ * that a revisit deletes, exactly one has none but such events. So no graph is
+ * built twice.
  */
 static bool added_newest(const graph &g, const event &e, const clock &causes)
 {
@@ -207,8 +210,8 @@ static bool added_newest(const graph &g, const event &e, const clock &causes)
 }
 
 /*
- * The last stamp of what is not so. A read up to it keeps its write: a revisit
- * would delete what comes after it.
+ * The last stamp of an event for which this does not hold. A read up to it
+ * keeps its write: a revisit would delete the events after the read.
  */
 static u32 last_settled(const graph &g, const clock &causes)
 {
@@ -225,7 +228,7 @@ static u32 last_settled(const graph &g, const clock &causes)
 	return last;
 }
 
-/* Serves the new write to the reads that were there before it. */
+/* Lets the new write revisit the reads that were there before it. */
 void brancher::revisit(const graph &with, ref write)
 {
 	constexpr u32 unknown = ~u32{0};
@@ -233,7 +236,7 @@ void brancher::revisit(const graph &with, ref write)
 	u32 settled = unknown;
 
 	for (unsigned c = 0; c < with.cpus; c++) {
-		/* Events that cause the write cannot read it: no thin air. */
+		/* A cause of the write cannot read it: no thin air. */
 		for (unsigned i = a.porf.at[c] + 1u; i <= with.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
 			const event &e = with.at(r);
@@ -250,7 +253,7 @@ void brancher::revisit(const graph &with, ref write)
 		early.serve_causes(with, write);
 }
 
-/* The graphs in which read, with nothing after it, reads write. */
+/* Adds the graphs in which `read`, with nothing after it, reads `write`. */
 void brancher::serve(const graph &with, ref read, ref write)
 {
 	const u32 since = with.at(read).stamp;

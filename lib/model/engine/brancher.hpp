@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * brancher - adds the next event, and to the work list all that could have been
- * instead
+ * brancher - adds the next event to the graph, and its alternatives to the work
+ * list
  *
  * The run itself takes the newest write, and the last place in modification
  * order: an event with nothing after it breaks no axiom. Source: TruSt (see
@@ -40,10 +40,11 @@ struct brancher {
 	void fence(effect);
 	void choose(u64 of);
 
-	/* A compare-and-swap was run, whose order depends on what it finds. */
+	/* Sets the order of a compare-and-swap, which depends on the value that
+	 * it read. */
 	void note_swap(const reading &);
 
-	/* The word of a location, at this position in modification order. */
+	/* The value of a location at this position in modification order. */
 	u64 word_at(unsigned place, unsigned position, const window &) const;
 
       private:
@@ -59,7 +60,7 @@ struct brancher {
 	void revisit(const graph &with, ref write);
 	void serve(const graph &with, ref read, ref write);
 	order order_found(ref read, u64 word) const;
-	/* added: the new access, if there is no other new event. */
+	/* added: the new access, if it is the only new event. */
 	bool keep_if_consistent(some_graph &&, ref added = {});
 
 	exploration &task;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cause - what a failing execution shows to be missing in the code
+ * cause - the orders whose absence makes an execution fail
  *
- * The execution is asked, as a graph: are the axioms of C++ still kept if an
- * order in it is stronger, or with a fence more? Of a race: and are the two
- * accesses still without an order? If not, the change takes the execution away.
- * A smallest set of such changes is sought; operations are changed as lines of
- * the code, so in all CPUs alike. Then the program is explored again with them:
- * only if no execution fails is it the cause; if one does, what takes that one
- * away is added.
+ * A repair is a stronger order of an operation, or one more fence. It removes
+ * the failing execution if the graph with the repair breaks an axiom of C++,
+ * or, for a race, orders the two accesses. The search finds a smallest set of
+ * repairs that remove the execution; an operation is a line of the code, so it
+ * is repaired in all CPUs alike. Then the program is explored again with the
+ * repairs. If no execution fails, they are the cause. If one does, repairs that
+ * remove it are added.
  *
- * With every order that SC gives, the graph answers for SC, in the same way for
- * x86. An execution that SC has, too, is no matter of orders.
+ * With all orders that SC gives, the graph also shows whether SC has the
+ * execution, and likewise x86. An execution that SC has, too, is no matter of
+ * orders.
  */
 #include "cause.hpp"
 #include "consistency.hpp"
@@ -39,7 +40,8 @@ order both(order a, order b)
 			 : order::relaxed;
 }
 
-/* The access before an event of the same CPU that is another operation's. */
+/* The access before an event of the same CPU that belongs to another
+ * operation. */
 ref access_before(const graph &g, ref r)
 {
 	for (ref a = r; --a.index;)
@@ -48,7 +50,7 @@ ref access_before(const graph &g, ref r)
 	return {};
 }
 
-/* Whether it is where an operation begins: no second half. */
+/* Whether an operation begins at this event: it is no second half. */
 bool begins(const graph &g, ref r)
 {
 	const event &e = g.at(r);
@@ -56,7 +58,7 @@ bool begins(const graph &g, ref r)
 	return is_access(e) && !(e.what == kind::write && e.exclusive);
 }
 
-/* Whether one of these repairs is a fence before it. */
+/* Whether one of these repairs is a fence before this event. */
 bool is_fenced(const graph &g, ref r, const repairs_of &some)
 {
 	const ref a = begins(g, r) ? access_before(g, r) : ref{};
@@ -122,7 +124,8 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 		order o = e.ord;
 		if (!op)
 			return o;
-		/* A value that a part is merged into orders nothing. */
+		/* The read half of a store to a part of a word orders
+		 * nothing. */
 		const operation does = operations[op].what;
 		if (does == operation::store && e.what == kind::read)
 			return o;
@@ -135,7 +138,7 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 
 	x->reset(f.cpus, f.sequence);
 	for (unsigned c = 0; c < f.cpus; c++) {
-		/* A fence stands right behind the access before it. */
+		/* A fence comes directly after the access before it. */
 		std::vector<bool> behind(f.length(c) + 1);
 		for (unsigned i = 1; i <= f.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
@@ -173,7 +176,7 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 	return x;
 }
 
-/* Whether it is an execution still, and fails. */
+/* Whether it is still an execution, and fails. */
 bool cause_finder::fails(const shown_fault &f, const repairs_of &some,
 			 machine m) const
 {
@@ -188,7 +191,8 @@ bool cause_finder::fails(const shown_fault &f, const repairs_of &some,
 	if (f.first.found == bug::none)
 		return true;
 
-	/* Before the first comes an event, after it what has its epoch. */
+	/* The first access lies between the event before it and those of its
+	 * epoch. */
 	const unsigned a = f.first.cpu, b = f.cpu;
 	const unsigned before = there[a][f.first.epoch - 1u];
 	const unsigned came = there[b][f.ran];
@@ -251,7 +255,8 @@ void cause_finder::add_orders(const graph &g, repairs_of &to) const
 		}
 }
 
-/* A least set of these that takes the execution away; none: all do not. */
+/* Returns a smallest set of these repairs that removes the execution; empty:
+ * all of them together do not. */
 repairs_of cause_finder::least(const shown_fault &f, const repairs_of &had,
 			       repairs_of some) const
 {
@@ -275,7 +280,7 @@ repairs_of cause_finder::least(const shown_fault &f, const repairs_of &had,
 	return some;
 }
 
-/* Seeks orders that take the execution away, and if none do, fences, too. */
+/* Seeks orders that remove the execution; if none do, orders and fences. */
 repairs_of cause_finder::missing(const shown_fault &f,
 				 const repairs_of &had) const
 {
@@ -328,8 +333,8 @@ cause_finder::outcome cause_finder::explore_again(const repairs_of &some,
 }
 
 /*
- * Adds what is missing until no execution fails; returns true if none does. SC:
- * it has one, too.
+ * Adds repairs until no execution fails; returns true if none does. Sets sc if
+ * a failing execution is one of SC, too.
  */
 bool cause_finder::complete(repairs_of &all, bool &sc)
 {
@@ -421,7 +426,7 @@ std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 	return all + (where.empty() ? "" : " (" + where + ")");
 }
 
-/* The cause in words; empty: nothing is known of it. */
+/* The cause in words; empty: it is not known. */
 std::string cause_finder::cause_of(const shown_fault &f)
 {
 	const bool on_x86 = fails(f, {}, machine::x86);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cause - what a failing execution shows to be missing in the code
+ * cause - the orders whose absence makes an execution fail
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct repair {
 	order by = order::seq_cst;
 };
 
-/* The repairs that the code is explored with: none, unless a cause is sought.
+/* The repairs with which the code is explored: none, unless a cause is sought.
  */
 struct repair_list {
 	bool empty() const { return all.empty(); }
@@ -32,7 +32,8 @@ struct repair_list {
 
 	/* The order that an operation has. */
 	order order_of(u16 op, order written) const;
-	/* The CPU begins an operation: how many full fences come before it. */
+	/* The CPU begins an operation; returns how many full fences come before
+	 * it. */
 	unsigned fences_before(unsigned cpu, u16 op);
 
       private:
@@ -48,7 +49,8 @@ struct cause_finder {
 	{
 	}
 
-	/* Says what is missing where something was found. explore() explores.
+	/* Adds the missing orders to a finding. explore() explores the program
+	 * again.
 	 */
 	void find(const std::function<void()> &explore);
 

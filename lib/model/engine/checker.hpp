@@ -4,10 +4,10 @@
  *
  * Method: TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: Truly
  * Stateless, Optimal Dynamic Partial Order Reduction, POPL 2022). The work is a
- * stack of graphs. Running one replays its events, then adds events until
- * nobody can go on; every read of an older write, every place of a write in
- * modification order and every earlier read that the write may serve is a copy
- * of the graph on the stack.
+ * stack of graphs. A run of a graph replays its events, and then adds events
+ * until no CPU can go on. For each read of an older write, each other position
+ * of a write in modification order, and each earlier read that the write may
+ * revisit, a copy of the graph goes onto the stack.
  *
  * A part knows parts above it in this list, those that its constructor takes,
  * and no others; but relaxed_data, loop_cutter and interpreter know each other.

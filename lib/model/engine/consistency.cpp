@@ -11,7 +11,8 @@ unsigned floor(const graph &g, unsigned place, const clock &seen)
 	if (!newest || seen.contains(g.write_at(place, newest)))
 		return newest;
 	for (unsigned cpu = 0; cpu < g.cpus; cpu++) {
-		/* The latest access that is seen: the earlier are below it. */
+		/* The latest access in the clock is enough: the earlier ones
+		 * are below it. */
 		for (unsigned i = seen.at[cpu]; i-- > 0;) {
 			const event &e = g.sb[cpu][i];
 			if (e.place != place ||
@@ -27,9 +28,8 @@ unsigned floor(const graph &g, unsigned place, const clock &seen)
 }
 
 /*
- * Whether hb; eco? has no cycle, if any event may have been added before
- * others. A CPU that reads a write which happens after the read breaks that,
- * too.
+ * Whether hb; eco? has no cycle, whatever the order in which events were added.
+ * A read of a write that happens after it breaks that, too.
  */
 bool coherent(const graph &g)
 {
@@ -72,8 +72,8 @@ bool atomic(const graph &g)
  *	psc_base = ([Esc] | [Fsc]; hb?); scb; ([Esc] | hb?; [Fsc])
  *	psc_F	 = [Fsc]; (hb | hb; eco; hb); [Fsc]
  *
- * Asked edge by edge between the SC events, from vector clocks and from where
- * accesses stand in modification order.
+ * It is computed edge by edge between the SC events, from vector clocks and
+ * from the accesses' positions in modification order.
  */
 
 namespace {
@@ -90,7 +90,7 @@ unsigned key(const graph &g, const event &e)
 	return 2 * g.position(e) + (e.what == kind::read);
 }
 
-/* No key: greater than any. */
+/* No key; it is greater than any. */
 constexpr u16 none = 0xffff;
 
 /* The number of keys that are compared at once. */
@@ -100,8 +100,8 @@ constexpr auto least = [](u16 &to, u16 by) { to = by < to ? by : to; };
 constexpr auto most = [](u16 &to, u16 by) { to = by > to ? by : to; };
 
 /*
- * The SC events of one graph and the psc edges between them. One is made for
- * all graphs, which keeps its room.
+ * The SC events of one graph and the psc edges between them. One object serves
+ * all graphs, so that its memory is allocated once.
  */
 struct psc {
 	bool acyclic(const graph &);
@@ -154,7 +154,7 @@ struct psc {
 	std::vector<u16> last_before; /* greatest key that hb the fence */
 	std::vector<u16> last_write_before;
 
-	std::vector<u8> colour; /* of the search: 0 new, 1 open, 2 done */
+	std::vector<u8> colour; /* state of the search: 0 new, 1 open, 2 done */
 };
 
 void psc::add(ref r)
@@ -174,9 +174,9 @@ void psc::add(ref r)
 }
 
 /*
- * Finds how one CPU's accesses are ordered with the fences. Both are visited in
- * program order, and the last fence before an access, and the first after it,
- * only move up.
+ * Computes how one CPU's accesses are ordered with the fences. It visits them
+ * in program order, so the last fence before an access, and the first one after
+ * it, only move up.
  */
 void psc::look_around(unsigned cpu)
 {
@@ -210,8 +210,8 @@ void psc::look_around(unsigned cpu)
 }
 
 /*
- * Passes on: a fence is before what a later fence is before, and after what is
- * before an earlier one.
+ * A fence is before all that a later fence is before, and after all that an
+ * earlier fence is after.
  */
 void psc::pass_on(unsigned of)
 {
@@ -367,13 +367,13 @@ bool sc_holds(const graph &g)
 
 /* -- One access more ---------------------------------------------------------
  *
- * A cycle leaves the new access a by mo or fr: some fence is before a, and what
- * is above a in modification order is before some fence that leads to the first
- * one. What leads there is sought backwards. A set of fences that do is given
- * by what is before them: one clock.
+ * A cycle leaves the new access a by mo or fr. Then some fence is before a, and
+ * an access above a in modification order is before some fence that leads to
+ * the first fence. The search goes backwards, for the fences that lead there.
+ * One clock describes the set of those found: they are the fences before it.
  */
 
-/* Adds the fences that are before somebody who has seen this much. */
+/* Adds the fences that are in this clock. */
 static bool add_fences(const graph &g, const clock &seen, clock &before)
 {
 	bool any = false;
@@ -391,7 +391,8 @@ static bool add_fences(const graph &g, const clock &seen, clock &before)
 	return any;
 }
 
-/* The highest key at a place of what is seen; a CPU's last is its highest. */
+/* The highest key at a location among the accesses in this clock; a CPU's last
+ * access has its highest. */
 static unsigned highest(const graph &g, unsigned place, const clock &seen)
 {
 	unsigned most = 0;
@@ -409,7 +410,8 @@ static unsigned highest(const graph &g, unsigned place, const clock &seen)
 	return most;
 }
 
-/* Adds the fences that lead by eco to what is before those there are. */
+/* Adds the fences that lead by eco to an event before one of the fences
+ * found. */
 static bool add_leading(const graph &g, clock &before)
 {
 	bool any = false;
@@ -443,8 +445,8 @@ bool sc_holds_with(const graph &g, ref last)
 /*
  * machines - executions that a machine has, of those that C++ allows
  *
- * A graph is asked for this besides RC11. Its operations have the orders that
- * the machine gives them anyway (order_on()):
+ * A graph is checked for this, besides RC11. Its operations have the orders
+ * that the machine gives to any (order_on()):
  *
  *	sc	po | rf | mo | fr has no cycle (Lamport 1979)
  *	x86	ghb has no cycle: program order but for a read after a write,
@@ -453,15 +455,15 @@ bool sc_holds_with(const graph &g, ref last)
  *		TPHOLs 2009; as axioms: Alglave, Maranget, Tautschnig, TOPLAS
  *		2014). Coherence and atomicity it shares with RC11.
  *
- * Both relations only grow with a graph, and an event that is last in its CPU,
- * reading or writing last in modification order, has nothing after it: as with
- * RC11, only branches are asked. Each allows no more than RC11 with the orders
- * that it gives, for it is what C++ compiled for it may do.
+ * Both relations only grow with a graph. An event that is last in its CPU, and
+ * reads or writes last in modification order, has nothing after it: so, as with
+ * RC11, only branches need a check. Each machine allows no more than RC11 does
+ * with the machine's orders, as it runs what C++ is compiled to.
  */
 
 namespace {
 
-/* The events of a graph in a row, and what must come before what. */
+/* The events of a graph in a row, and which must come before which. */
 struct global_order {
 	global_order(const graph &of, machine on) : g(of), m(on)
 	{
@@ -492,12 +494,12 @@ struct global_order {
 	std::vector<u8> seen;
 };
 
-/* On x86: a locked instruction or mfence. */
+/* Whether it is a locked instruction or mfence on x86. */
 bool is_barrier(const event &e) { return e.ord == order::seq_cst; }
 
 /*
- * Events that are nothing on x86: a weaker fence, a choice, and the read of a
- * word that a store to a part of it is merged into.
+ * Whether it is no instruction on x86: a weaker fence, a choice, and the read
+ * half of a store to a part of a word.
  */
 bool is_nothing(const event &e)
 {

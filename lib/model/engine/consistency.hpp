@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * consistency - RC11's axioms, asked while a graph grows
+ * consistency - checks RC11's axioms while a graph grows
  *
  * Source: Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing sequential consistency
  * in C/C++11, PLDI 2017, section 3.
@@ -10,11 +10,11 @@
  *	SC		psc has no cycle			sc_holds()
  *	no thin air	sb | rf has no cycle		never built (explore)
  *
- * The last one is left out where load_buffering is asked for.
+ * The last one does not hold with options.load_buffering.
  *
  * An event that is last in its CPU, and a write that is last in modification
- * order, have nothing after them: adding one never breaks an axiom. Only reads
- * of older writes and writes further down need to be asked about.
+ * order, have nothing after them: adding one never breaks an axiom. So only
+ * reads of older writes, and writes further down, need a check.
  */
 #pragma once
 
@@ -23,18 +23,18 @@
 namespace model {
 
 /*
- * The lowest write in modification order that an access which has seen this
- * much can still read; its own write must be above it.
+ * The lowest write in modification order that an access with this clock can
+ * still read; a write of its own must be above it.
  */
 unsigned floor(const graph &g, unsigned place, const clock &seen);
 
-/* Whether a write put at this position would tear an RMW apart. */
+/* Whether a write at this position would split an RMW. */
 inline bool splits_rmw(const graph &g, unsigned place, unsigned position)
 {
 	return g.is_exclusive(place, position);
 }
 
-/* Whether an RMW on top of the write at this position has a rival there. */
+/* Whether the write at this position already has an RMW directly above it. */
 inline bool has_rival(const graph &g, unsigned place, unsigned position)
 {
 	return g.is_exclusive(place, position + 1);
@@ -55,15 +55,15 @@ order order_on(machine, operation, order written);
 bool sc_holds(const graph &g);
 
 /*
- * sc_holds() of a graph for which it held without its last access, which no
- * event follows in happens-before.
+ * sc_holds() for a graph for which it held without this access; nothing follows
+ * the access in happens-before.
  */
 bool sc_holds_with(const graph &g, ref last);
 
 /*
- * Whether the axioms hold that an event which is not the newest may break: all
+ * Whether the axioms hold that an event may break if it is not the newest: all
  * but coherence and atomicity, which floor() and splits_rmw() keep. added: the
- * only new event, an access; none: all are asked of the whole graph.
+ * only new event, an access; none: the whole graph is checked.
  */
 inline bool is_consistent(const graph &g, machine m, ref added = {})
 {

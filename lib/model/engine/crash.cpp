@@ -2,11 +2,12 @@
 /*
  * crash - a signal, std::terminate() or exit() of the code under test
  *
- * It ends the run as a check that fails does: the fiber is left for good, from
- * the signal's handler on its own stack. No frame is unwound and no destructor
- * runs, so what the body has of its own (memory of the host's heap, a stream's
- * lock) is lost. The world's destructor is left likewise. A crash elsewhere, in
- * the world's constructor or in the checker, is whose it was before.
+ * It ends the run as a failed check does: the fiber is left for good, by the
+ * signal's handler on its own stack. No frame is unwound and no destructor
+ * runs, so resources of the body (memory of the host's heap, a stream's lock)
+ * are lost. The world's destructor is left in the same way. A crash elsewhere,
+ * in the world's constructor or in the checker, goes to the handler that was
+ * there before.
  */
 #include "crash.hpp"
 #include "checker.hpp"
@@ -39,13 +40,14 @@ struct {
 static_assert(std::size(kinds) == crash_handlers::signals);
 
 crash_handlers *ours = nullptr;
-/* The exploration's thread. pthread_self() would be a call of the code's. */
+/* The exploration's thread. pthread_self() would look like a call by the
+ * code. */
 thread_local bool explores = false;
 
-/* The place that the engine accesses for the code; null: it does not. */
+/* The memory that the engine accesses for the code; null: none. */
 const site *volatile accesses = nullptr;
 
-/* A stack that is broken cannot be walked: the walk ends, then. */
+/* If the stack is broken, the walk ends. */
 sigjmp_buf no_way;
 volatile std::sig_atomic_t walks = 0;
 
@@ -64,7 +66,7 @@ bool is_of_checker(site s)
 	return false;
 }
 
-/* A line of the code, and of no library; else no line. */
+/* The line, if it is the code's and no library's; else no line. */
 site line_of_code(const void *returns_to)
 {
 	Dl_info where{};
@@ -80,7 +82,7 @@ site line_of_code(const void *returns_to)
 }
 
 struct stack_walk {
-	const void *from; /* frames below it are not the code's; null: none */
+	const void *from; /* frames below it are not of the code; null: none */
 	site found{nullptr, 0};
 };
 
@@ -100,8 +102,8 @@ _Unwind_Reason_Code one_frame(_Unwind_Context *frame, void *to)
 }
 
 /*
- * The frame that a signal interrupted; where a pointer was called that is no
- * function's: who called it, whose frame the unwinder does not find.
+ * The frame that a signal interrupted. If the code called an invalid pointer,
+ * the caller's frame, which the unwinder does not find.
  */
 const void *frame_of(const void *context, bool &whole)
 {
@@ -118,7 +120,8 @@ const void *frame_of(const void *context, bool &whole)
 	if (whole)
 		return pc;
 #if defined(__x86_64__)
-	/* Read under on_signal()'s eyes: the stack may be none. */
+	/* on_signal() survives a fault of this read: the stack pointer may be
+	 * wrong. */
 	caller = *reinterpret_cast<const void *const *>(m.gregs[REG_RSP]);
 #elif defined(__aarch64__)
 	caller = reinterpret_cast<const void *>(m.regs[30]);
@@ -127,8 +130,8 @@ const void *frame_of(const void *context, bool &whole)
 }
 
 /*
- * The innermost line of the code: from the frame at this address on, or of what
- * the signal interrupted.
+ * The innermost line of the code: from the frame at this address on, or from
+ * the frame that the signal interrupted.
  */
 site line_from(const void *pc, const void *context = nullptr)
 {
@@ -171,25 +174,27 @@ std::string text_of(int number, const siginfo_t &info, const checker &c)
 		return text;
 	if (c.runs.is_below_stack(info.si_addr))
 		return text + ": the CPU's stack is full";
-	/* The machine does not tell which, if it can be none. */
+	/* The machine does not report an address that no pointer can have. */
 	if (info.si_code == SI_KERNEL)
 		return text + " at an address that no memory can have";
 	return text + " at " + in_hex(info.si_addr);
 }
 
-/* An instruction's: that of the call which returns behind it. */
+/* The line of an instruction, from the call that would return after it. */
 site place_of(const void *instruction)
 {
 	return line_of_return(static_cast<const char *>(instruction) + 1);
 }
 
-/* The text of an instruction of the code that nobody tells of. */
+/* The message for an instruction of the code that the compiler does not
+ * report. */
 std::string text_of(const detail::trapped &t)
 {
 	char *const plain =
 		abi::__cxa_demangle(t.function, nullptr, nullptr, nullptr);
 	const std::string in = plain ? plain : t.function;
-	/* Inlined into the checker's, the code has no function of its own. */
+	/* If the code is inlined into the checker's, it has no function of its
+	 * own. */
 	const bool inlined = in.find("model::") < in.find('(');
 
 	std::free(plain);
@@ -199,7 +204,7 @@ std::string text_of(const detail::trapped &t)
 	       "checker";
 }
 
-/* The code does what ends the process; does not come back. */
+/* Ends a run whose code would end the process; does not return. */
 [[noreturn]] void crash(const std::string &message, site where)
 {
 	if (ours)
@@ -208,8 +213,8 @@ std::string text_of(const detail::trapped &t)
 }
 
 /*
- * A trap of the checker's (model_std/assembly.cpp): refused, if a CPU runs into
- * it. Returns false if it is none.
+ * Handles a trap of the checker's (model_std/assembly.cpp): an error if a CPU
+ * runs into it. Returns false if this is no such trap.
  */
 bool goes_on_after_trap(void *context)
 {
@@ -241,7 +246,7 @@ void on_signal(int number, siginfo_t *info, void *context)
 	if (!ours || !explores || !the_checker().runs.runs_code()) {
 		if (ours)
 			ours->pass_on(number);
-		/* An instruction that faults is run again. */
+		/* An instruction that faulted runs again by itself. */
 		if (info->si_code <= 0)
 			std::raise(number);
 		return;
@@ -259,7 +264,7 @@ void on_signal(int number, siginfo_t *info, void *context)
 	crash(text_of(number, *info, c), where);
 }
 
-/* Says what std::terminate() is called for. */
+/* Prints why std::terminate() was called. */
 std::string what_was_thrown()
 {
 	const std::type_info *const type = abi::__cxa_current_exception_type();
@@ -298,8 +303,8 @@ std::string what_was_thrown()
 }
 
 /*
- * A library calls exit(). What others have registered since comes before this,
- * and the thread's own objects are gone: no more is lost.
+ * Called when a library calls exit(). Functions that were registered later have
+ * run before this, and the thread's own objects are gone; nothing else is lost.
  */
 void on_exit(void *)
 {
@@ -323,7 +328,7 @@ crash_handlers::crash_handlers()
 	other.ss_size = sizeof(stack);
 	::sigaltstack(&other, &stack_before);
 	act.sa_sigaction = on_signal;
-	/* It is left by another way than its return: nothing is blocked. */
+	/* The handler does not return, so no signal may stay blocked. */
 	act.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
 	for (unsigned i = 0; i < signals; i++)
 		::sigaction(kinds[i].number, &act, &before[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crash - what an exploration takes over of the process: signals, the stack
- * that they are handled on, std::terminate()
+ * crash - takes over signals, their stack and std::terminate() for an
+ * exploration
  */
 #pragma once
 
@@ -21,10 +21,10 @@ struct crash_handlers {
 	crash_handlers(const crash_handlers &) = delete;
 	crash_handlers &operator=(const crash_handlers &) = delete;
 
-	/* Gives the signal back to whom it was before. */
+	/* Passes the signal to the handler that was there before. */
 	void pass_on(int number) const;
 
-	/* Drops exceptions of a fiber that is left for good. */
+	/* Drops the exceptions of a fiber that is left for good. */
 	void forget_exceptions() const;
 
 	std::terminate_handler terminates;
@@ -32,22 +32,25 @@ struct crash_handlers {
       private:
 	struct sigaction before[signals];
 	stack_t stack_before;
-	/* abi::__cxa_eh_globals: those caught, and how many are not yet. */
+	/* abi::__cxa_eh_globals: the caught exceptions, and how many are
+	 * uncaught. */
 	struct {
 		void *caught;
 		unsigned uncaught;
 	} exceptions;
 };
 
-/* Fails at this line, and before the engine knows of it, where no memory is. */
+/* Fails at this line if there is no memory, before the engine notes an
+ * access. */
 void must_be_memory(const void *at, klock::arch::site);
 
 /* Whether the code under test runs, which crash() ends. */
 bool code_ends();
-/* It calls what ends the process: from this address, or from where it is. */
+/* The code calls a function that ends the process: from this address, or from
+ * its current frame. */
 [[noreturn]] void ends(const std::string &what, const void *caller);
 
-/* Makes what sanitizers report a finding from now on, or no more. */
+/* Makes the sanitizers' reports findings from now on, or no more. */
 void hear_sanitizers(bool hears);
 
 } // namespace model

@@ -21,7 +21,7 @@ using steady = std::chrono::steady_clock;
 
 static const char *const late = "the time is up";
 
-/* A replay takes longer, and must come as far. */
+/* A replay takes longer, and must reach the same point. */
 void checker::set_deadline(steady::time_point start, double budget)
 {
 	deadline = steady::time_point::max();
@@ -39,7 +39,7 @@ void checker::look_at_clock()
 		task.out.limit = late;
 }
 
-/* Says what was explored, and why the next level was not. */
+/* Reports what was explored, and why the next level was not. */
 static void say(result &of, const options &level, const std::string &next)
 {
 	of.limit = "deepen: all executions with at most " +

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exploration - what is asked of the checker, and what has come of it so far
+ * exploration - an exploration's options, and its results so far
  */
 #pragma once
 
@@ -20,11 +20,11 @@ struct exploration {
 	u64 runs = 0; /* of the code, or by what is known of it */
 	u64 most_runs = ~u64{0};
 	u64 turns_left_out = 0; /* of out.left_out: options.unroll */
-	bool repairs = false;	/* it is explored with repairs: cause.hpp */
+	bool repairs = false;	/* explored with repairs: cause.hpp */
 
-	/* Why all is explored once more. */
-	bool run_all = false; /* what was learnt has been wrong */
-	bool endless = false; /* a loop is, unless they are cut or bounded */
+	/* Why everything is explored once more. */
+	bool run_all = false; /* the learner was wrong */
+	bool endless = false; /* a loop has no end; not cut, no bound */
 
 	/* Whether operations are told apart by their lines. */
 	bool needs_lines() const
@@ -39,7 +39,7 @@ struct exploration {
 	}
 };
 
-/* Whether a CPU has as many events as it may have. */
+/* Whether a CPU has the most events that it may have. */
 inline bool is_full(const graph &g, unsigned cpu, const options &given)
 {
 	return g.length(cpu) >= given.max_events ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore - the stack of graphs, and what comes of it
+ * explore - explores the graphs of the work list, and reports the result
  */
 #include "checker.hpp"
 #include "crash.hpp"
@@ -53,8 +53,8 @@ struct timer {
 };
 
 /*
- * While it lives, the code is stopped where it runs an instruction that the
- * compiler does not tell of.
+ * While it lives, the code stops at instructions that the compiler does not
+ * report to the checker.
  */
 struct code_traps {
 	code_traps() : unseen(detail::set_traps()) {}
@@ -129,7 +129,7 @@ void checker::explore_once()
 	const unsigned count =
 		static_cast<unsigned>(task.given->sections.size());
 
-	/* The learner does not see what is in a heap. */
+	/* The learner does not see data in a heap. */
 	learning.start(task.code->closed && !task.given->run_all &&
 		       !task.given->load_buffering &&
 		       detail::gate_to(code) == &code);
@@ -165,7 +165,7 @@ void checker::explore_whole(unsigned count)
 	}
 }
 
-/* Says what was left out, if nothing else has ended the exploration. */
+/* Reports what was left out, if nothing else has ended the exploration. */
 void checker::note_limits()
 {
 	std::string &limit = task.out.limit;
@@ -218,7 +218,8 @@ void checker::explore_all(unsigned count)
 	early.clear();
 }
 
-/* The graphs on the stack, and what comes of them, until something is found. */
+/* Explores the graphs on the stack, and those that they lead to, until
+ * something is found. */
 void checker::explore_work()
 {
 	constexpr u64 much = 2'000;
@@ -257,7 +258,7 @@ void checker::explore_next()
 	work.divide_share(below, all);
 }
 
-/* Explores executions beyond RC11, if RC11's show no fault. */
+/* Explores executions beyond RC11 if RC11's show no fault. */
 void checker::explore_early()
 {
 	while (!early.empty() && work.empty() && reports.goes_on() &&

@@ -99,7 +99,7 @@ static clock fenced(const std::vector<event> &mine, std::size_t before)
 	return {};
 }
 
-/* The clock that a write passes on by itself. */
+/* The clock that a write passes on, less that of the write its RMW has read. */
 clock graph::own_of(unsigned cpu, std::size_t i) const
 {
 	const auto &mine = sb[cpu];
@@ -172,7 +172,7 @@ event &graph::add_choice(unsigned cpu, u64 value)
 	return e;
 }
 
-/* Computes the clock before an event, as far as the others' are known. */
+/* Computes the clock before an event from the clocks known so far. */
 void graph::find_past(unsigned cpu, std::size_t i)
 {
 	event &e = sb[cpu][i];
@@ -189,7 +189,7 @@ void graph::find_past(unsigned cpu, std::size_t i)
 		hand_on(cpu, i);
 }
 
-/* The pasts only grow, round by round, until they say the same. */
+/* The clocks only grow, round by round, until they do not change. */
 bool graph::settle()
 {
 	const auto size_of = [this] {
@@ -285,7 +285,7 @@ void graph::copy_kept(const graph &from, const clock &kept)
 }
 
 /*
- * packed - a graph as bytes, for another process that was forked off this one
+ * packed - a graph as bytes, for another process forked from the same one
  */
 
 namespace {

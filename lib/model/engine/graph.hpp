@@ -49,7 +49,8 @@ struct ref {
 	friend bool operator==(ref, ref) = default;
 };
 
-/* A set of events that is closed under program order: how many of each CPU. */
+/* A set of events that is closed under program order: the number of each
+ * CPU's. */
 struct clock {
 	u8 at[max_cpus] = {};
 
@@ -109,7 +110,7 @@ struct graph {
 	{
 		return {static_cast<u8>(cpu), static_cast<u8>(length(cpu) + 1)};
 	}
-	/* The clock of the events before this one, which may be yet to come. */
+	/* The clock before this event, which need not be in the graph yet. */
 	clock seen_before(ref e) const
 	{
 		return e.index > 1 ? sb[e.cpu][e.index - 2u].hb : clock{};
@@ -152,7 +153,7 @@ struct graph {
 	/* Makes the CPU's last event, a read, read a write that is newer. */
 	void redirect(ref read, ref from);
 
-	/* Copies the part of another graph that `kept` covers. */
+	/* Copies the events of another graph that are in `kept`. */
 	void copy_kept(const graph &from, const clock &kept);
 
 	/* Finds happens-before anew; false: an event happens before itself. */
@@ -170,7 +171,8 @@ struct graph {
 	u32 core = 0;
 	bool unsure = false; /* whether the code does it is to be seen */
 
-	/* The graph as bytes for another process, without what was learnt. */
+	/* The graph as bytes for another process, without references to learnt
+	 * steps. */
 	std::vector<u8> packed() const;
 	void unpack(const u8 *bytes);
 

@@ -67,7 +67,7 @@ void interpreter::note(const char *name, const reading &q, site s,
 	reports.add(std::move(r));
 }
 
-/* The place in the graphs that a window looks at; checks that it lives. */
+/* The location of a window in the graphs; checks that the object lives. */
 unsigned interpreter::place_of(window &w, site s)
 {
 	if (task.given->split_pairs && w.bits < 8 * w.bytes) {
@@ -82,7 +82,7 @@ unsigned interpreter::place_of(window &w, site s)
 	return memory.place_of(w, s);
 }
 
-/* A reading of this window, by this order; counters may be narrower. */
+/* A read of this window with this order; counters may be narrower. */
 reading interpreter::asking(const window &w, effect o) const
 {
 	reading q(w, o);
@@ -101,7 +101,7 @@ reading interpreter::asking(const window &w, effect o) const
 /* -- Events ------------------------------------------------------------------
  */
 
-/* Returns the event of the graph that the CPU comes to; the code must do it. */
+/* Returns the graph's next event of this CPU; the code must do the same. */
 const event &interpreter::next(kind what_it_is, unsigned place, u16 op)
 {
 	graph &g = work.running();
@@ -117,7 +117,7 @@ const event &interpreter::next(kind what_it_is, unsigned place, u16 op)
 	return e;
 }
 
-/* Whether the graph does not have the CPU's next event yet. */
+/* Whether the CPU's next event is new: the graph does not have it. */
 bool interpreter::is_at_end() const
 {
 	const unsigned cpu = cpus.current();
@@ -125,7 +125,7 @@ bool interpreter::is_at_end() const
 	return cpus.ran(cpu) == work.running().length(cpu);
 }
 
-/* Shows the learner which values, of those there are, would end a wait. */
+/* Tells the learner which of the location's values would end a wait. */
 void interpreter::learn_ends(const reading &q, unsigned place)
 {
 	const graph &g = work.running();
@@ -195,7 +195,7 @@ u64 interpreter::choose(u64 n)
 	return e.value;
 }
 
-/* Called before each event that the graph does not have yet. */
+/* Called before each new event. */
 void interpreter::wait_for_turn(bool rmw_write)
 {
 	if (is_full(work.running(), cpus.current(), *task.given))
@@ -203,7 +203,7 @@ void interpreter::wait_for_turn(bool rmw_write)
 	cpus.wait_for_turn(rmw_write);
 }
 
-/* The CPU has come to max_events: is it a loop that can be cut, or bounded? */
+/* The CPU has come to max_events: cuts or bounds its loop, if it is in one. */
 void interpreter::end_at_limit()
 {
 	if (!loops.cuts()) {
@@ -230,7 +230,7 @@ void interpreter::end_at_limit()
 	cpus.stop();
 }
 
-/* swap: the operation that this load is where it fails. */
+/* swap: the compare-and-swap whose failure this load is. */
 effect interpreter::effective(operation kind, order written, site s, u16 swap)
 {
 	const u16 op = operations.number(s, kind, written);
@@ -275,7 +275,8 @@ void interpreter::store(window w, u64 v, order o, site s)
 	if (w.bits == 8 * w.bytes) {
 		write(q, place, v & w.mask() & q.fits);
 	} else {
-		/* The value that a part is merged into orders nothing. */
+		/* The read half of a store to a part of a word orders
+		 * nothing. */
 		q.ord = order::relaxed;
 		q.writes = true;
 		q.operand = v;
@@ -339,7 +340,7 @@ static window field_of(window w, unsigned i)
 	return w;
 }
 
-/* Reads that field; returns false where it holds another value. */
+/* Reads that field; returns false if it holds another value. */
 bool interpreter::read_equals(const window &field, u64 expected, order by,
 			      site s)
 {
@@ -352,9 +353,9 @@ bool interpreter::read_equals(const window &field, u64 expected, order by,
 }
 
 /*
- * The last location that changes is swapped, after a look at the others, the
- * last first; then what changes besides is stored. Fields that are accessed
- * together are one location.
+ * Reads the other locations, the last one first; swaps the last location that
+ * changes; then stores the other changes. Fields that are accessed together are
+ * one location.
  */
 bool interpreter::swap_split(const window &w, u64 &expected, u64 desired,
 			     effect with, site s)
@@ -468,7 +469,7 @@ void interpreter::dead(const void *at, usize bytes)
 			     {nullptr, 0}});
 }
 
-/* A row of plain data. */
+/* Adds a row for plain data. */
 void interpreter::note_plain(const void *at, usize bytes, bool writes,
 			     const std::string &value, site s)
 {
@@ -519,7 +520,7 @@ void interpreter::write_plain(const void *at, const void *with, usize bytes,
 	learning.accesses(step::does::write_plain, at, bytes, with);
 }
 
-/* This port's own data are no business of the code's. */
+/* The data of this port itself do not belong to the code. */
 static bool is_of_the_port(const void *at)
 {
 	/* The table in which a call to it finds the function. */
@@ -560,8 +561,8 @@ void interpreter::touch(const void *at, usize bytes, bool writes,
 }
 
 /*
- * A loop around plain data has no events: it is told by its length. One that
- * writes them is never cut.
+ * A loop around plain data has no events, and is found by its length. If it
+ * writes them, it is never cut.
  */
 void interpreter::count_idle(site s, bool seen)
 {
@@ -576,7 +577,7 @@ void interpreter::count_idle(site s, bool seen)
 		task.endless = true;
 		cpus.stop();
 	}
-	/* Others go first, whose write it may race with. */
+	/* CPUs whose write it may race with go first. */
 	if (!seen && mine.idle == many &&
 	    cpus.now() == scheduler::phase::replaying && is_at_end())
 		cpus.leave(scheduler::state::at_end);
@@ -615,7 +616,7 @@ bool interpreter::compare_exchange_or(window w, u64 &expected, u64 desired,
 	branch_over_interrupts();
 	const u64 wanted = expected;
 	const effect with = effective(operation::rmw, o, s);
-	/* A machine's failed compare-and-swap is the same instruction. */
+	/* On a machine, a failed compare-and-swap is the same instruction. */
 	const effect alone = effective(operation::load, failed, s, with.op);
 	const order fails_with =
 		task.given->machine == machine::rc11 ? alone.ord : with.ord;
@@ -652,10 +653,10 @@ void interpreter::leave_out()
 /* -- Sleepers
  * ------------------------------------------------------------------
  *
- * A wait is explored twice: as an await, for who never slept, or woke for no
- * reason; and asleep. Who goes to sleep counts the notifications, looks at the
- * value once more, and then sees no new value before a new notification. With
- * the first, what a notification orders hides no mistake.
+ * A wait is explored in two ways. As an await: the CPU never slept, or woke for
+ * no reason. Asleep: the CPU counts the notifications, looks at the value once
+ * more, and then sees no new value before a new notification. Because of the
+ * first way, the order that a notification brings hides no mistake.
  */
 
 window interpreter::bell_of(const window &w)
@@ -671,7 +672,7 @@ window interpreter::bell_of(const window &w)
 	return {bell.get(), sizeof(u64), 0, 64, 0, hooked::holds::other};
 }
 
-/* A read of this order and no other, which waits if it is told until when. */
+/* A read with exactly this order; it waits if `until` is given. */
 u64 interpreter::look(window w, effect o, site s, const hooked::test *until)
 {
 	branch_over_interrupts();
@@ -724,7 +725,7 @@ void interpreter::notify(window w, site s)
  * Waits: each is explored as its last turn (waits.hpp).
  */
 
-/* A wait is about to begin: what the test wants to be told. */
+/* Calls the test's function, as a wait is about to begin. */
 void interpreter::about_to_wait()
 {
 	const of_cpu &mine = of[cpus.current()];
@@ -755,9 +756,9 @@ u64 interpreter::await(window w, hooked::test done, hooked::pace, order o,
 }
 
 /*
- * How often a value is looked at in vain is no event. What is explored: each
- * look at a value with which patience may run out is the last in some
- * execution. The CPUs of options.patient wait on until the value needs none.
+ * The number of looks at a value is no event. Each look at a value with which
+ * patience may run out is the last one in some execution. The CPUs of
+ * options.patient wait until they read a value that needs no patience.
  */
 u64 interpreter::await_patient(window w, hooked::patience patience, order o,
 			       site s)
@@ -776,7 +777,7 @@ u64 interpreter::await_patient(window w, hooked::patience patience, order o,
 	return await(w, {ends, &mine}, {}, o, s);
 }
 
-/* Time does not pass here: a deadline may have come at any look, or never. */
+/* Time does not pass here: a deadline may have passed at any look, or never. */
 u64 interpreter::await_until(window w, hooked::test done, u64, order o, site s)
 {
 	const auto looks = [](void *what, u64 v) -> u32 {
@@ -799,7 +800,7 @@ u64 interpreter::await_exchange(window w, u64 v, hooked::test done, order o,
 	return w.look(do_rmw(q, s, "await_exchange"));
 }
 
-/* The last turn: the first read ends it, or else the second. */
+/* The last turn of the wait: the first read ends it, or the second. */
 void interpreter::await_either(window w, hooked::test done, window other,
 			       hooked::test other_done, order o, site s)
 {

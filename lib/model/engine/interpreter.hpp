@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpreter - what each operation of the code is in events
+ * interpreter - turns each operation of the code into events
  *
- * A store to a field of a word is a read and a write that nothing comes
- * between: a merge into the one location. Plain accesses are no events: without
- * a race, what memory holds in a replay is what they find, for a replay keeps
- * to happens-before.
+ * A store to a field of a word is a read and a write of the one location, with
+ * nothing in between. Plain accesses are no events: a replay keeps to
+ * happens-before, so without a race they find the right values in memory.
  */
 #pragma once
 
@@ -85,16 +84,17 @@ struct interpreter final : hooked::engine, private interpreted {
 	u64 cycles() override;
 	bool irq_flag(bool enabled) override;
 
-	/* A plain access of code that the compiler has instrumented. */
+	/* Called by instrumented code for a plain access. */
 	void touch(const void *at, usize bytes, bool writes, const void *caller,
 		   detail::access_of by);
-	/* If it does not hold, this CPU stops; the execution does not count. */
+	/* If the assumption does not hold, this CPU stops; the execution does
+	 * not count. */
 	void assume(bool holds);
-	/* One of 0 .. n-1, each in executions of its own. */
+	/* Returns one of 0 .. n-1, each in executions of its own. */
 	u64 choose(u64 n = 2);
 	/* Ends the CPU's part: its next step is beyond a bound. */
 	void leave_out();
-	/* Lets interrupts come that may come now. */
+	/* Runs the interrupts that may come now. */
 	void branch_over_interrupts()
 	{
 		if (irqs.may_come(cpus.current()))
@@ -104,7 +104,7 @@ struct interpreter final : hooked::engine, private interpreted {
 	/* The klock::context of the running code: thread, or a handler. */
 	int context() const;
 	bool interrupts_on() const { return irqs.at(cpus.current()).on; }
-	/* The current CPU calls it before each wait; null: nothing. */
+	/* Called by the current CPU before each wait; null: none. */
 	void set_on_wait(void (*call)(void *), void *with);
 	const void *on_wait() const { return of[cpus.current()].on_wait_with; }
 
@@ -127,7 +127,7 @@ struct interpreter final : hooked::engine, private interpreted {
 	void learn_ends(const reading &, unsigned place);
 	void wait_for_turn(bool rmw_write);
 	[[noreturn]] void end_at_limit();
-	/* seen: the loop cutter sees the access, too. */
+	/* seen: the loop cutter is told of the access, too. */
 	void count_idle(site, bool seen = true);
 
 	/* -- Operations -- */

@@ -23,7 +23,7 @@ void learner::give_up()
 		s = 0;
 }
 
-/* The step that this CPU is about to take; null: nothing is to be learnt. */
+/* The step that this CPU is about to take; null: it is not learnt. */
 step *learner::doing(step::does it)
 {
 	if (!is_learning_step())

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * learner - what the code does next, written down by the runs
+ * learner - records in each run what the code does next
  *
  * Each operation of a run is compared with the step that is known there, or
- * becomes it. A body that keeps anything in the world itself, beside atomic and
- * plain data, is not learnt: what it does may depend on that. Nor is one that
+ * becomes that step. A body is not learnt if it keeps anything but atomic and
+ * plain data in the world, as its steps may depend on that. Nor is a body that
  * makes such data on its stack.
  */
 #pragma once
@@ -52,18 +52,19 @@ struct learner {
 	void blocks(const wait *, unsigned count, const interrupt_state &);
 	void drops() { doing(step::does::drop); }
 	void ends() { doing(step::does::end); }
-	/* A plain access; with is what is read, or will be there. */
+	/* A plain access; `with` is the value read, or to be written. */
 	void accesses(step::does, const void *at, usize bytes,
 		      const void *with);
 
-	/* It has done it, and this is what it read. */
+	/* It has done so, and has read this value. */
 	void went(u64 value);
-	/* A value that its wait could have read: whether that ends it. */
+	/* Notes a value that its wait could have read, and whether that ends
+	 * the wait. */
 	void note_end(u64 value, bool ends);
-	/* A value that a CPU's wait, of those that block it, could read. */
+	/* Notes a value that a wait of a blocked CPU could read. */
 	void note_end(unsigned cpu, unsigned wait, u64 value, bool ends);
 
-	/* It has done something else than before, having read the same. */
+	/* It has read the same as before, and done something else. */
 	void report_otherwise();
 
 	/* -- Knowledge -- */
@@ -81,12 +82,12 @@ struct learner {
 	}
 	void end_walk() { walks = false; }
 	bool is_walk() const { return walks; }
-	/* The walk has come to what is not known. */
+	/* The walk has come to a step that is not known. */
 	void miss() { missing = true; }
 	bool missed() const { return missing; }
 	/*
-	 * Returns whether a value frees a CPU that is blocked; misses, and
-	 * returns true, if that is not known.
+	 * Returns whether a value ends the wait of a blocked CPU. If that is
+	 * not known, the walk misses, and it returns true.
 	 */
 	bool ask_free(unsigned cpu, unsigned wait, u64 value);
 
@@ -107,8 +108,8 @@ struct learner {
 };
 
 /*
- * A step's test of its wait: returns its verdict on a value. The walk misses if
- * it has none.
+ * Returns whether a value ends a step's wait. The walk misses if that is not
+ * known.
  */
 bool known_verdict(void *step, u64 value);
 

@@ -2,14 +2,14 @@
 /*
  * learnt - what each CPU's code does next, by what it has read so far
  *
- * Code that does the same when it reads the same is a tree: a step an
- * operation, an edge a value. Runs write it down; what is known of it is then
- * walked (walker.hpp), and the code itself need not run again. The tree is
- * small where executions are many: they differ in who reads what from whom, and
- * each CPU reads but few values.
+ * Code that does the same when it reads the same is a tree: each operation is a
+ * step, each value read is an edge. Runs write it down. The known part is then
+ * walked (walker.hpp), and the code need not run again. The tree is small even
+ * if there are many executions: these differ in which write a read takes, but
+ * each CPU reads few values.
  *
- * Plain accesses are steps, too. What a history has accessed last is kept with
- * it, so that races are found without memory.
+ * Plain accesses are steps, too. The last accesses of a history are kept with
+ * it, so races are found without memory.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ namespace hooked = klock::arch::hooked;
 using hooked::window;
 using klock::usize;
 
-/* An operation as the graphs see it: what a read wants of what it finds. */
+/* An operation for the graphs, with the values that it accepts and writes. */
 struct reading {
 	window at;
 	order ord;	 /* of the read */
@@ -45,7 +45,7 @@ struct reading {
 
 	order failed;	    /* compare-and-swap: the read's, if it fails */
 	u64 fits = ~u64{0}; /* bits of the location that can be set */
-	u16 op = 0;	    /* which of the code's operations it is */
+	u16 op = 0;	    /* number of the code's operation */
 
 	reading(const window &w, order o)
 	    : at(w), ord(o), store_ord(o), failed(o)
@@ -59,7 +59,7 @@ struct reading {
 		return writes && ends(word) &&
 		       (!expected || at.look(word) == *expected);
 	}
-	/* The read's order, having found this. */
+	/* The read's order if it finds this value. */
 	order order_for(u64 word) const
 	{
 		return expected && at.look(word) != *expected ? failed : ord;
@@ -98,7 +98,7 @@ struct wait {
 	unsigned place;
 };
 
-/* A wait as it is known. */
+/* A wait in the tree. */
 struct known_wait {
 	window at;
 	unsigned place;
@@ -106,7 +106,7 @@ struct known_wait {
 	std::vector<verdict> verdicts;
 };
 
-/* The last accesses to plain data by one CPU: epochs, as in objects.hpp. */
+/* One CPU's last accesses to plain data: epochs, as in objects.hpp. */
 struct last_access {
 	u8 read = 0;
 	u8 written = 0;
@@ -139,11 +139,11 @@ struct step {
 	const std::vector<last_access> *accesses = nullptr;
 	std::vector<edge> next;
 	reading access{window{}, order::relaxed};
-	u64 expected = 0;     /* what access.expected points to */
+	u64 expected = 0;     /* the target of access.expected */
 	hooked::test until{}; /* what access.until points to: the verdicts */
 	std::vector<verdict> verdicts;
 
-	/* block: what it waits for, and whether an interrupt may yet come */
+	/* block: the awaited location, and whether an interrupt may yet come */
 	std::vector<known_wait> waits;
 	unsigned irqs_left = 0;
 	bool irqs_on = true;

@@ -2,9 +2,9 @@
 /*
  * lines - from a return address to the line of the call
  *
- * By addr2line, of which every toolchain has one, and once for each address;
- * only where somebody wants to see places. Without it, or without debugging
- * information, the place is the address.
+ * Every toolchain has an addr2line. It is asked once for each address, and only
+ * if lines are to be shown. Without it, or without debugging information, the
+ * address is shown.
  */
 #include "lines.hpp"
 #include "members.hpp"
@@ -31,7 +31,7 @@ struct line {
 	int number = 0;
 };
 
-/* Parses addr2line's answer: FILE:LINE, and perhaps more behind a space. */
+/* Parses addr2line's answer: FILE:LINE, and perhaps more after a space. */
 line parsed(const std::string &answer)
 {
 	const auto colon = answer.rfind(':');
@@ -68,9 +68,9 @@ int started(const std::string &program)
 }
 
 /*
- * The line of this address in a program that was loaded at 0. Started once: to
- * read what is known of a program takes longer than all questions. A worker has
- * its own.
+ * Returns the line of this address in a program loaded at 0. addr2line is
+ * started once, as reading the debugging information takes longer than all
+ * answers. Each worker has its own.
  */
 line asked(const std::string &program, std::uintptr_t address)
 {
@@ -107,7 +107,8 @@ line line_of(const void *returned_to)
 
 } // namespace
 
-/* A line there is its caller's: a mutex's, a string's. */
+/* A line in these headers is not shown, but its caller's: a mutex's, a
+ * string's. */
 bool is_of_library(site s)
 {
 	const char *const in = s.file ? std::strstr(s.file, "/include/") : "";

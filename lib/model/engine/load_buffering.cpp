@@ -2,21 +2,22 @@
 /*
  * load_buffering - reads of what comes after them: options.load_buffering
  *
- * RC11 has no cycle of program order and reads-from. ISO C++ and some machines
- * have: a store goes ahead of a load before it, and what the load reads can
- * come of the store. Here a new write w is served to reads among its own causes
- * as well, if nothing but the missing rule is against it. What remains is w and
- * its causes, with the reads "early": they have w's value before w is there.
+ * RC11 forbids cycles of program order and reads-from. ISO C++ and some
+ * machines allow them: a store becomes visible before an earlier load of its
+ * CPU reads, and the load may read a value that depends on the store. Here a
+ * new write w may also revisit reads among its own causes, if only RC11's rule
+ * forbids it. The graph then keeps w and its causes. These reads are "early":
+ * they have w's value before w is there.
  *
  * No value comes out of thin air, as each is first written by an execution
- * without the cycle. The code then is run on that value: it must do the same
- * operations up to w, and write to w what was promised; what it writes besides
- * may be another value, and is handed on. Else a dependency holds the cycle up,
- * and there is no such execution.
+ * without the cycle. Then the code runs with that value. It must do the same
+ * operations up to w, and write the promised value to w; its other writes may
+ * have other values, which are passed on. If it does not, a dependency forbids
+ * the cycle, and there is no such execution.
  *
- * From there on the graph grows like any other, but no revisit takes anything
- * of it away. An execution may be met more than once; it is counted once. Such
- * executions come after all of RC11's, and only if those show no fault.
+ * From there on the graph grows like any other, but no revisit deletes any part
+ * of it. An execution may be met several times; it is counted once. These
+ * executions are explored after all of RC11's, and only if those show no fault.
  */
 #include "load_buffering.hpp"
 #include "consistency.hpp"
@@ -25,12 +26,12 @@ namespace model {
 
 namespace {
 
-/* An exploration tries only that many first reads of one place. */
+/* An exploration tries only that many first reads of one location. */
 constexpr std::size_t most_reads = 8;
 
 /*
- * FNV-1a, of what makes an execution: not of how it was met. Before the code
- * has agreed to it, also of what it is run on: which reads are early.
+ * FNV-1a of an execution, whatever led to it. Before the code has confirmed it,
+ * the hash includes which reads are early.
  */
 u64 print_of(const graph &g)
 {
@@ -81,7 +82,7 @@ void load_buffering::serve_causes(const graph &with, ref write)
 	}
 }
 
-/* Keeps the graphs in which these reads do. */
+/* Adds the graphs in which these reads read w. */
 void load_buffering::serve_early(const graph &with, ref write,
 				 const std::vector<ref> &reads)
 {

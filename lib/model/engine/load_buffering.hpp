@@ -29,19 +29,20 @@ struct load_buffering {
 	/* An exploration begins, or is over. */
 	void clear();
 
-	/* Keeps the graphs in which reads that the new write comes of read it.
+	/* Adds the graphs in which causes of the new write read it.
 	 */
 	void serve_causes(const graph &with, ref write);
-	/* All of RC11's executions are explored: these are next. */
+	/* All of RC11's executions are explored: begins with the others. */
 	void put_on(work_list &to) { to.swap(later); }
 	bool empty() const { return later.empty(); }
 
-	/* Returns whether this execution is met for the first time. */
+	/* Whether this execution was not met before. */
 	bool add_new(const graph &);
 
 	/* -- In a replay, of the current CPU -- */
 
-	/* Waits until all that happens before its next event is replayed. */
+	/* Waits until all events that happen before its next event are
+	 * replayed. */
 	void wait_for_past(const event &e)
 	{
 		if (work.running().core)
@@ -51,7 +52,8 @@ struct load_buffering {
 	void read_again(const reading &);
 	/* Whether its next write is the promised one, with its value. */
 	bool keeps_promise(const reading &, u64 word);
-	/* The replay is over: whether the code has done what is in the graph.
+	/* The replay is over; returns whether the code has done what the graph
+	 * says.
 	 */
 	void be_sure();
 

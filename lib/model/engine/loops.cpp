@@ -9,7 +9,7 @@ namespace model {
 
 namespace {
 
-/* An address below its caller's frame, that frame being whole. */
+/* An address below the caller's frame, so that the whole frame is compared. */
 [[gnu::noinline]] const char *below_caller()
 {
 	return static_cast<const char *>(__builtin_frame_address(0));
@@ -103,12 +103,12 @@ bool loop_cutter::is_endless(const call &now) const
 }
 
 /*
- * The CPU stops short of what it has done often enough: options.unroll, or
- * turns in a row of a loop that is endless.
+ * Stops the CPU before a call that it has made often enough: options.unroll, or
+ * the bound of a loop without an end.
  */
 void loop_cutter::bound(const call &now)
 {
-	/* The second half shows a loop that has no end. */
+	/* The second half of its events shows a loop that has no end. */
 	const bool counts =
 		task.given->unroll || cpus.ran() > task.given->max_events / 2;
 
@@ -124,9 +124,9 @@ void loop_cutter::bound(const call &now)
 }
 
 /*
- * The CPU has come to max_events. What it has done most often is a loop that
- * has no end: all is explored anew, with a bound for it. Returns false if there
- * is no such loop, or a bound does not help.
+ * The CPU has come to max_events. The call that it has made most often is in a
+ * loop without an end: everything is explored anew, with a bound for that loop.
+ * Returns false if there is no such loop, or a bound does not help.
  */
 bool loop_cutter::bound_endless_loop()
 {
@@ -161,7 +161,7 @@ bool loop_cutter::in_a_loop() const
 
 /* -- Memory: changes of it that no hook tells ------------------------------ */
 
-/* The world, what it has of the heap, and what the CPU has. */
+/* The world, its part of the heap, and the CPU's. */
 template <typename Visit>
 void loop_cutter::memory_of_mine(Visit visit) const
 {
@@ -213,7 +213,7 @@ void loop_cutter::left()
 /* -- Plain accesses in turns ------------------------------------------------
  */
 
-/* Joins what visit(access, byte, the other CPUs) says of each byte. */
+/* Joins the masks that visit(access, byte, the other CPUs) returns. */
 template <typename Visit>
 unsigned loop_cutter::of_bytes(const plain_access &a, Visit visit)
 {
@@ -231,8 +231,8 @@ unsigned loop_cutter::of_bytes(const plain_access &a, Visit visit)
 }
 
 /*
- * The CPU accesses it. If another's turn was cut because nobody did, all is
- * explored anew.
+ * The CPU accesses these bytes. If a turn of another CPU was cut because no
+ * other CPU accesses them, everything is explored anew.
  */
 void loop_cutter::note_plain(const void *at, usize size, bool writes)
 {
@@ -277,8 +277,9 @@ bool loop_cutter::has_plain_since(const call &first) const
 }
 
 /*
- * Whether no other CPU accesses what this one has accessed plainly, so that no
- * two may race. If so, it is noted that the turn is cut on that.
+ * Whether no other CPU accesses the bytes that this one has accessed plainly,
+ * so no two accesses can race. If so, notes that the turn is cut because of
+ * that.
  */
 bool loop_cutter::trust_plain_since(const call &first)
 {
@@ -305,7 +306,7 @@ bool loop_cutter::trust_plain_since(const call &first)
 
 /*
  * The CPU is about to call a hook. Its registers are in this function's frame,
- * which is a part of the state: nothing of the engine's may be in it.
+ * which is a part of the state: so the engine may put nothing else there.
  */
 void loop_cutter::arrive(const call &now)
 {
@@ -355,7 +356,7 @@ void loop_cutter::look(const call &given, const char *low)
 	resumed();
 }
 
-/* A CPU that has events yet to replay did not repeat itself here. */
+/* A CPU that still has events to replay did not repeat itself here. */
 void loop_cutter::block_if_repeated(const state &now)
 {
 	for (std::size_t i = 0; i < mine().used; i++) {
@@ -375,7 +376,7 @@ bool loop_cutter::state::same(const state &b) const
 	       irqs == b.irqs && on_wait == b.on_wait;
 }
 
-/* Notes the turns that end here; true if a state is wanted here. */
+/* Notes the turns that end here; true: the state must be kept here. */
 bool loop_cutter::look_back(const call &now)
 {
 	bool seen = false;
@@ -411,11 +412,11 @@ bool loop_cutter::any_since(const call &first, call::kind what) const
 }
 
 /*
- * hooks - what the code under test calls: the cutter looks at it, the
- * interpreter does it
+ * hooks - the calls of the code under test: the cutter looks at them, the
+ * interpreter does them
  */
 
-/* Below its caller. */
+/* It lies below its caller's frame. */
 [[gnu::noinline]] void loop_cutter::wipe() const
 {
 	char room[engine_depth];
@@ -496,7 +497,7 @@ void loop_cutter::read_plain(const void *at, usize bytes, site s)
 	passed(false);
 }
 
-/* A store of what is there leaves the CPU where it is. */
+/* A store of the value that is there leaves the CPU's state the same. */
 void loop_cutter::write_plain(const void *at, const void *with, usize bytes,
 			      site s)
 {
@@ -605,7 +606,7 @@ void loop_cutter::advance(window w, u64 from, u64 to, order o, site s)
 	passed(true);
 }
 
-/* Time goes on: who looks at it makes no turn in vain. */
+/* Time goes on: a loop that reads the clock makes no turn in vain. */
 u64 loop_cutter::cycles()
 {
 	const u64 now = code.cycles();

@@ -1,66 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loops - the code's own loops: a turn in vain ends its CPU's part
+ * loops - the code's own loops: a turn in vain ends the CPU's part in an
+ * execution
  *
  * A CPU's code is deterministic: what it does next follows from its local state
  * (stack and registers) and from the values that it reads. So a CPU that comes
- * to an operation a second time in the same state, having changed nothing in
- * between, has made a turn that might as well not have been: whatever it does
- * now, it could have done without the turn. It is blocked there, as one whose
- * await has failed; later writes serve the reads of its turn in other
- * executions. (Await model checking: Oberhauser et al., ASPLOS 2021; spin loops
- * as assumptions: GenMC, Kokologiannakis, Vafeiadis, CAV 2021.)
+ * to an operation a second time in the same state, and has changed nothing in
+ * between, has made a turn in vain: whatever it does now, it could have done
+ * without the turn. It is blocked there, like a CPU whose await has failed. In
+ * other executions, later writes revisit the reads of its turn. (Await model
+ * checking: Oberhauser et al., ASPLOS 2021; spin loops as assumptions: GenMC,
+ * Kokologiannakis, Vafeiadis, CAV 2021.)
  *
  * Sound. Let a turn be calls that change nothing: loads, fences,
  * compare-and-swaps that fail, reads of plain data. Take its events out of an
  * execution: every relation of RC11 over the rest is a subset of what it was,
  * so the rest is an execution too, and an execution of this program, because
  * the states before and after the turn are the same. It has the same outcome.
- * An RMW that writes what it read may be part of a turn as well: who read its
- * write reads the one below it instead, of the same value; modification order
- * and release sequences shrink to what is left of them. So may a plain store of
- * the value that is there: without a race, whoever reads it next finds that
- * value with the turn and without. Each store by itself must be so. If one
- * changes the value and the next one changes it back, another CPU may have been
- * in between. An atomic store may not: it moves its value up in modification
- * order. What is lost is order, never an outcome.
+ * An RMW that writes what it read may be part of a turn, too: a read of its
+ * write then reads the write below it, which has the same value; modification
+ * order and release sequences only get shorter. A plain store of the value that
+ * is there may be: without a race, the next reader finds that value with the
+ * turn and without. This must hold for each store alone: if one changes the
+ * value and the next one changes it back, another CPU may have read it in
+ * between. An atomic store may not be part of a turn: it moves its value up in
+ * modification order. Without the turn, there is less order, but no outcome is
+ * lost.
  *
- * Races. A plain access of the turn is one, and a store of the same value is a
- * store. While its CPU is blocked, what the others do is compared with it. What
- * they do because of what the CPU does after the turn comes in no execution
- * that has the turn. So where others access the same bytes, one of them to
- * write, a turn is not cut, unless it reads the very writes that the turn
- * before it read. For a race is between an access of one turn of a CPU and one
- * of another CPU: it is in the execution that has no other turns. Two turns
- * with the same reads are one as good as the other. Which bytes are accessed by
- * whom is learnt; all is explored anew if a turn was cut on what is not so.
- * (Of lifetimes this is not done: an object that is accessed in failed turns
- * alone, and is ended by one who waits by relaxed order for what comes after
- * them, is not found.)
+ * Races. A plain access in a turn may race, also a store of the same value.
+ * While its CPU is blocked, the others' accesses are compared with it. But
+ * accesses that others make because of what the CPU does after the turn are in
+ * no execution that has the turn. So if others access the same bytes, and one
+ * of them writes, a turn is not cut, unless it reads the same writes as the
+ * turn before it. A race is between an access in one turn of a CPU and an
+ * access of another CPU, so it is in the execution that has no other turns; and
+ * of two turns with the same reads either will do. The cutter learns which CPUs
+ * access which bytes. If a turn was cut because of something that proves wrong,
+ * everything is explored anew. (This is not done for lifetimes. If an object is
+ * accessed in failed turns only, and a CPU that waits by a relaxed order for
+ * what comes after these turns ends it, that is not found.)
  *
  * Complete and optimal. Whether a CPU is blocked is a function of what it has
- * read, as with an assume(): TruSt's proofs hold for the program with those.
- * For that, a state must depend on nothing else: the stack is cleared before a
- * run, and the engine's traces in it after each call (wipe()).
+ * read, as with an assume(): TruSt's proofs hold for the program with those. So
+ * a state must depend on nothing else: the stack is cleared before a run, and
+ * the engine's traces in it are cleared after each call (wipe()).
  *
- * Ends. With given writes, what a loop can read only goes up in modification
- * order, so that in the end it reads the same again and again; if its state is
- * made of that, it repeats. A loop that counts or writes has another state each
- * turn, and goes on until max_events. All is then explored anew, with a bound
- * for its turns in a row (bound_endless_loop()): the result names it.
+ * Ends. With given writes, a loop's reads only go up in modification order, so
+ * in the end it reads the same values again and again. If its state depends on
+ * these values alone, it repeats. A loop that counts or writes has another
+ * state in each turn, and goes on until max_events. Everything is then explored
+ * anew, with a bound for its turns in a row (bound_endless_loop()); the result
+ * names the loop.
  *
- * Counts. What a compiler leaves in dead registers makes two states differ that
- * mean the same: then the turn stays, and is found again in the complete
- * execution, where it is asked by what the code does and not by its state
- * (runner). So `complete` does not depend on dead registers; it does on
- * whether a compiler merges a look before a loop with the loop's.
+ * Counts. Values in dead registers make two states differ that mean the same:
+ * then the turn is not cut here. It is found in the complete execution, by what
+ * the code does and not by its state (runner). So `complete` does not depend on
+ * dead registers. It does depend on whether the compiler merges a look before a
+ * loop with the loop's.
  *
- * A turn with an await in it repeats only if it reads the very same writes as
- * the turn before it: locks' counts have been with those turns in them.
+ * A turn with an await in it repeats only if it reads the same writes as the
+ * turn before it: the counts of locks include such turns.
  *
- * States are kept at the heads of loops alone. A head is learned when it is
- * met a second time; that run is then begun anew, and no earlier one had it.
- * From then on every execution is a run of the code: none is walked
+ * States are kept only at the heads of loops. A head is learned when a run
+ * comes to it a second time; that run begins anew. No earlier run has come to
+ * it twice. From then on every execution is a run of the code; none is walked
  * (walker).
  */
 #pragma once
@@ -86,10 +89,10 @@ namespace model {
 namespace hooked = klock::arch::hooked;
 struct interpreter;
 
-/* More bytes than a hook of the engine uses on a CPU's stack. */
+/* More bytes than any hook of the engine uses on a CPU's stack. */
 inline constexpr usize engine_depth = 4096;
 
-/* A hook call, as far as it tells where the code is. */
+/* A call of a hook, as far as it shows where the code is. */
 struct call {
 	enum class kind : u8 {
 		load,
@@ -127,7 +130,7 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	void cut_if(bool asked) { is_on = asked; }
 	/* The hooks that the code calls: these, or the interpreter's. */
 	hooked::engine &hooks();
-	/* Is told of turns; null: nobody is. */
+	/* The scheduler tells it of turns; null: loops are not cut. */
 	scheduler::watcher *watcher() { return is_on ? this : nullptr; }
 	/* Clears the engine's traces from a stack that is compared. */
 	void leave_no_traces() const
@@ -150,9 +153,9 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	void forget_turns();
 
 	/*
-	 * The compiler tells of a plain access that the current CPU is about to
-	 * do, to other memory than its stack. Whether a store has changed
-	 * anything is looked at when the CPU comes here again: settle().
+	 * The compiler reports a plain access that the current CPU is about to
+	 * make, to other memory than its stack. settle() checks whether a store
+	 * has changed anything, when the CPU comes here again.
 	 */
 	void touch(const void *at, usize bytes, bool writes);
 	void settle();
@@ -161,7 +164,7 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	void resumed() override;
 	void left() override;
 
-	/* Whether a new head was found: the run is begun anew. */
+	/* Whether a new head was found, so that the run must begin anew. */
 	bool found_a_head() const { return again; }
 
 	/* Clears what the engine has left on the CPU's stack. */
@@ -173,10 +176,11 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	site last_site() const;
 	bool in_a_loop() const;
 
-	/* Turns that a loop takes one after another, if it has no end. */
+	/* The turns in a row that a loop without an end may take. */
 	static constexpr unsigned endless_turns = 4;
 	bool bound_endless_loop();
-	/* The loop that has a bound now, as a limit; empty: none. */
+	/* The loop that has a bound now, as a limit for the result; empty:
+	 * none. */
 	const std::string &endless_loop() const { return limit; }
 	void note_endless(const std::string &text) { limit = text; }
 
@@ -238,7 +242,8 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 		bool writes;
 		u8 ran;
 	};
-	/* Masks of CPUs: who accesses it, and whose turn was cut on that. */
+	/* Masks of CPUs: those that access it, and those whose turn was cut
+	 * because of that. */
 	struct byte {
 		unsigned readers, writers, cut_readers, cut_writers;
 	};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * members - DWARF as text, and a way down through its types
+ * members - reads DWARF as text, and finds members in its types
  *
- * A type is known by a function that returns a pointer to it
- * (detail::pointer_to<T>), and the function by its address: names of types may
- * be ambiguous. Units of the program that have no such function are forgotten
- * at once; of the others global variables are known, too.
+ * A type is found by a function that returns a pointer to it
+ * (detail::pointer_to<T>), and the function by its address, as names of types
+ * may be ambiguous. Units without such a function are dropped at once; of the
+ * others, global variables are known, too.
  *
  * Source: DWARF Debugging Information Format, version 5: 2.3 (trees of
  * entries), 5.5 (arrays), 5.7 (structures).
@@ -62,7 +62,7 @@ struct entry {
 	bool left_out = false;
 };
 
-/* A unit's entries by offset; a parent stands before its children. */
+/* A unit's entries by offset; a parent comes before its children. */
 using unit = std::map<u64, entry>;
 
 struct known_types {
@@ -85,7 +85,7 @@ bool matters(const char *tag)
 	return false;
 }
 
-/* "(data1) 16", "(strp) (offset: 0x52e): world": without what is in front. */
+/* "(data1) 16", "(strp) (offset: 0x52e): world": the text after the form. */
 const char *value_of(const char *text)
 {
 	while (*text == ' ')
@@ -146,7 +146,7 @@ const entry &declared(const unit &u, const entry &defined)
 	return *e;
 }
 
-/* A unit is complete: kept, if it has a function that is asked for. */
+/* A unit is complete; keeps it if it has a function that is looked for. */
 void end_unit(known_types &known, unit &u)
 {
 	const usize number = known.units.size();
@@ -226,7 +226,7 @@ const entry *plain_type(const unit &u, u64 type)
 	return e;
 }
 
-/* Calls visit(entry) for each child, until one says that it is done. */
+/* Calls visit(entry) for each child, until it returns true. */
 template <typename Visit>
 bool any_child(const unit &u, const entry &of, Visit visit)
 {
@@ -281,7 +281,7 @@ struct search {
 	bool outermost;
 	member found;
 
-	/* False: there is nothing of a name. */
+	/* False: there is no member with a name. */
 	bool look(u64 type, usize offset);
 	bool look_in_array(const entry &array, usize offset);
 };
@@ -297,7 +297,7 @@ bool search::look_in_array(const entry &array, usize offset)
 		all *= length.many;
 		return false;
 	});
-	/* Its name is what was named last, or it has none. */
+	/* Its name is the last one found, or it has none. */
 	if (offset >= all || found.rest != offset)
 		return false;
 	for (const usize length : lengths) {

@@ -140,7 +140,7 @@ unsigned memory::on_stack_of(const void *at) const
 	return none;
 }
 
-/* Another CPU's: what that one did there is of interest now. */
+/* It is another CPU's stack: that CPU's accesses to it must be known now. */
 void memory::meet_on_stack(unsigned of, const char *at)
 {
 	own_stack &own = stacks[of];
@@ -267,7 +267,7 @@ site memory::place_of_return(const void *to, bool own)
 
 /* -- Changes by the run --------------------------------------------------- */
 
-/* A world, a stack and a heap of its own do not outlive it. */
+/* The run's world, stacks and heap do not outlive it. */
 void memory::save(const void *at, usize bytes)
 {
 	const char *const byte = static_cast<const char *>(at);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory - the memory that a run uses: objects, the CPUs' stacks, old bytes
+ * memory - the memory of a run: objects, the CPUs' stacks, old bytes
  *
- * Who accesses what, and whether that is in order. Plain data are there as the
- * compiler tells of them, byte by byte, for accesses of other sizes meet there.
- * A CPU's own stack is its own business until another CPU comes there.
+ * It finds races and wrong accesses. Plain data are noted as the compiler
+ * reports them, byte by byte, as accesses may have different sizes. Accesses of
+ * a CPU to its own stack are not compared with others until another CPU
+ * accesses it.
  */
 #pragma once
 
@@ -33,7 +34,7 @@ struct memory {
 
 	/* A call of explore() begins. */
 	void start();
-	/* Tells it of accesses that are in order; null: nobody. */
+	/* Reports accesses that are in order to it; null: to none. */
 	void tell(order_watcher *whom) { seen.in_order = whom; }
 	order_watcher *told() const { return seen.in_order; }
 	/* An exploration begins. */
@@ -42,9 +43,9 @@ struct memory {
 
 	/* -- The current CPU's accesses -- */
 
-	/* The place in the graphs that a window looks at, if it lives. */
+	/* The location of a window in the graphs, if the object lives. */
 	unsigned place_of(const hooked::window &, site);
-	/* The place of a window that has been used. */
+	/* The location of a window that was used before. */
 	unsigned place_known(const void *at) const;
 	void born(const void *at, usize bytes);
 	void dead(const void *at, usize bytes);
@@ -54,8 +55,8 @@ struct memory {
 	/* -- As the compiler tells of them -- */
 
 	/*
-	 * Notes an access of the CPU's own stack; false: it is none, or other
-	 * CPUs have been there.
+	 * Notes an access to the CPU's own stack; false: it is not there, or
+	 * other CPUs have accessed that stack.
 	 */
 	bool note_private(const void *at, usize bytes, bool writes,
 			  const void *caller);
@@ -77,10 +78,10 @@ struct memory {
 
 	/* -- Changes by the run -- */
 
-	/* Keeps what outlives the run, before it is written. */
+	/* Saves bytes that outlive the run before they are written. */
 	void save(const void *at, usize bytes);
 	void restore();
-	/* Puts the last values there, where the test looks at them. */
+	/* Writes the last values to memory, for the test's check at the end. */
 	void put_last_values();
 
 	const object *find(const void *at) const { return seen.find(at); }

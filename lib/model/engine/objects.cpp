@@ -85,7 +85,7 @@ object &objects::entry(const void *at, usize bytes)
 	return table[i];
 }
 
-/* Whether it is there, for one who has seen this much. */
+/* Whether the object is there for an access with this clock. */
 conflict objects::alive(const object &o, const actor &by) const
 {
 	if (!o.alive)
@@ -153,8 +153,8 @@ conflict objects::dead(const void *at, usize bytes, const actor &by)
 }
 
 /*
- * Values of atomics are in the graph, and those of plain data in memory: an
- * access of one kind does not find what the other kind has stored.
+ * Values of atomics are in the graph, those of plain data in memory: so an
+ * access of one kind does not find a value that the other kind stored.
  */
 static conflict beside(const object &o)
 {
@@ -296,7 +296,7 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 		found = {bug::data_race, "data race with the write", o.writer,
 			 o.write.where, o.write.epoch};
 	if (o.place < 0) {
-		/* Its initialisation may be plain, if that happens before. */
+		/* Its initialisation may be plain, if it happens before. */
 		if (found.found == bug::none)
 			found = ended_by_all(
 				o, by, bug::mixed_access,
@@ -385,7 +385,7 @@ const own_stack::end *own_stack::end_of(const char *place)
 	return after == ends.end() ? nullptr : &*after;
 }
 
-/* Its frame is as far as where it returns to is written. */
+/* Its frame ends at the address where its return address is. */
 void own_stack::enter(const char *frame, const void *returns_to)
 {
 	const char *above = frame;
@@ -417,7 +417,7 @@ const char *own_stack::leave(const char *frame, u8 epoch)
 	}
 	if (!above)
 		return nullptr;
-	/* Ends of one epoch are one. */
+	/* Several ends in one epoch count as one. */
 	while (!ends.empty() && ends.back().epoch == epoch &&
 	       ends.back().above <= above)
 		ends.pop_back();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objects - what lies in memory during one run: born, used, dead
+ * objects - the objects in memory during one run: made, used, ended
  *
- * Finds data races on plain data and uses of dead objects, both by the same
- * rule: two accesses that are not ordered by happens-before, one of which is a
- * write, a birth or a death. Each access is compared with the last ones of its
- * kind only; if those are ordered, the ones before them are (FastTrack:
- * Flanagan, Freund, PLDI 2009).
+ * Finds data races on plain data, and uses of dead objects, both by one rule:
+ * two accesses are not ordered by happens-before, and one of them is a write, a
+ * birth or a death. Each access is compared only with the last ones of each
+ * kind; if those are ordered, so are the ones before them (FastTrack: Flanagan,
+ * Freund, PLDI 2009).
  *
- * An access after a CPU's i-th event has the epoch i + 1: it is before whatever
- * that CPU publishes next.
+ * An access after a CPU's i-th event has the epoch i + 1: it is before the next
+ * event that the CPU publishes.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ namespace model {
 using klock::usize;
 using klock::arch::site;
 
-/* The CPU that does an access, its epoch, what it has seen, and the line. */
+/* The CPU of an access, its epoch, its clock, and the line. */
 struct actor {
 	unsigned cpu;
 	u8 epoch;
@@ -68,7 +68,7 @@ struct object {
 	site used{nullptr, 0};
 };
 
-/* Is told of two accesses in conflict that are in order. */
+/* Called for two accesses in conflict that are in order. */
 struct order_watcher {
 	/* The first is of this CPU, and has this epoch. */
 	virtual void in_order(unsigned cpu, u8 epoch, const actor &) = 0;
@@ -78,7 +78,7 @@ struct order_watcher {
 };
 
 struct objects {
-	/* Forgets all but the numbers that places have in graphs. */
+	/* Forgets all but the numbers of locations in graphs. */
 	void start_run();
 	void forget_all();
 
@@ -88,13 +88,13 @@ struct objects {
 	conflict read_plain(const void *at, usize bytes, const actor &by);
 	conflict write_plain(const void *at, usize bytes, const actor &by);
 
-	/* An atomic access; sets the place that it has in the graphs. */
+	/* Notes an atomic access; sets its location in the graphs. */
 	conflict use(const void *at, usize bytes, const actor &by,
 		     unsigned &place);
 
 	/*
-	 * A byte that is about to be accessed plainly. reuses: the object there
-	 * is gone, and the caller knows that its storage may be another's.
+	 * Notes a plain access to a byte. reuses: the object there is gone, and
+	 * the caller knows that the storage may belong to another.
 	 */
 	void meet_byte(const void *at, const actor &by, bool reuses);
 
@@ -102,8 +102,8 @@ struct objects {
 	conflict ended(const void *at, const actor &by);
 
 	/*
-	 * Notes a byte of a CPU's stack with the accesses of that CPU, the only
-	 * one.
+	 * Notes a byte of a CPU's stack, with the accesses of that CPU, the
+	 * only one so far.
 	 */
 	void adopt(const void *at, unsigned cpu, const object::access &write,
 		   const object::access &read, u8 ended);
@@ -141,14 +141,15 @@ struct objects {
 	std::vector<u32> order_of_use;
 	u32 run = 1;
 
-	/* address, CPU that made it (or none), its how-manieth: the number */
+	/* address, CPU that made it (or none), and how many it had made:
+	 * number */
 	std::map<std::tuple<const void *, unsigned, unsigned>, int> numbers;
 };
 
 /*
- * A CPU's own stack. Its accesses are noted here, and reported to objects when
- * another CPU accesses the stack. Frames end as the compiler reports
- * (__tsan_func_exit); the objects in them are gone then.
+ * A CPU's own stack. Its accesses are noted here, and passed to `objects` when
+ * another CPU accesses the stack. A frame ends when the compiler reports it
+ * (__tsan_func_exit); the objects in it are then gone.
  */
 struct own_stack {
 	struct byte {
@@ -156,7 +157,7 @@ struct own_stack {
 		u8 wrote = 0, read = 0; /* epochs; 0: never */
 		bool shared = false;
 	};
-	/* The return addresses of calls, known while a finding is shown. */
+	/* The return addresses of the calls; known while a finding is shown. */
 	struct callers {
 		const void *writer = nullptr, *reader = nullptr;
 	};
@@ -167,15 +168,16 @@ struct own_stack {
 	};
 
 	void start_run(const char *from, const char *to, bool shown);
-	/* False: not noted, for others are there, too. */
+	/* False: not noted, as other CPUs have accessed it, too. */
 	bool accessed(const char *at, usize bytes, bool writes, u8 epoch,
 		      const void *by);
 	/* An object of its own is born there or dies. */
 	void forget(const char *at, usize bytes);
 	void enter(const char *frame, const void *returns_to);
-	/* Above what has ended; null: nothing has. */
+	/* The upper end of the frames that have ended; null: none has. */
 	const char *leave(const char *frame, u8 epoch);
-	/* After the byte's last access; null: it is there. */
+	/* The end of the byte's frame after its last access; null: it has not
+	 * ended. */
 	const end *end_of(const char *at);
 	byte &at(const char *place)
 	{
@@ -190,14 +192,14 @@ struct own_stack {
 				  : by[static_cast<usize>(place - low)];
 	}
 	void share(const char *place);
-	/* The compiler tells of this stack. */
+	/* The compiler reports accesses to this stack. */
 	bool told() const { return notes != start; }
 	bool contains(const void *place) const
 	{
 		return place >= low && place < high;
 	}
 
-	/* The bytes that other CPUs use, too: `objects` has them. */
+	/* The bytes that other CPUs have accessed, too: `objects` has them. */
 	std::vector<const char *> shared;
 
 	/* The frames that have not returned, as far as they were reported. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operations - the operations of the code, and what was seen of them
+ * operations - the operations of the code, and their uses that were seen
  *
- * An operation is a line, what is done there, and the order written there. Each
- * event of a graph has the number of its operation. Whether one CPU's operation
- * read what another CPU's had written is noted where such a read is added.
+ * An operation is a line, the kind of access there, and the order written
+ * there. Each event of a graph has the number of its operation. When a read of
+ * another CPU's write is added, that is noted for both operations.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct effect {
 };
 
 struct operation_table {
-	/* Seen of an operation, in any execution. */
+	/* Uses of an operation that were seen in any execution. */
 	enum : u8 {
 		read_another = 1,    /* it read what another CPU wrote */
 		read_by_another = 2, /* another CPU read what it wrote */
@@ -48,7 +48,7 @@ struct operation_table {
 
 	void forget();
 
-	/* Its number; 0 is the checker's own, and what is too much. */
+	/* Its number; 0: the checker's own, or one too many. */
 	u16 number(site, operation, order);
 	/* One CPU's operation reads what another CPU's has written. */
 	void note_read(u16 reader, u16 writer)

@@ -173,7 +173,7 @@ void relaxed_data::split_access(const char *word, usize size, const char *first,
 	split_access(word + size / 2, size / 2, first, last);
 }
 
-/* The oldest value that this CPU may find: for a bit-field's neighbours. */
+/* The oldest value that this CPU may read: for a bit-field's neighbours. */
 u64 relaxed_data::oldest(const char *at, usize bytes)
 {
 	const object *const o = memory.find(at);
@@ -190,8 +190,8 @@ u64 relaxed_data::oldest(const char *at, usize bytes)
 }
 
 /*
- * Accesses relaxed data by the statement that begins, or goes on: joined, with
- * what is shown already.
+ * Accesses relaxed data in a statement that begins or goes on. joined: with the
+ * values that are already in memory.
  */
 void relaxed_data::touch(const void *at, usize bytes, bool writes,
 			 const void *caller)
@@ -230,9 +230,9 @@ void relaxed_data::touch(const void *at, usize bytes, bool writes,
 }
 
 /*
- * GCC tells of a copy's store first, then of its load, then copies: what is to
- * be stored is not there yet. Two statements of one line look like that, too,
- * if the first stores what was there.
+ * For a copy, GCC reports the store first, then the load, and then copies: so
+ * the value to be stored is not there yet. Two statements in one line look the
+ * same if the first stores the value that was there.
  */
 bool relaxed_data::copies(usize bytes, bool writes, const void *caller)
 {

@@ -2,14 +2,15 @@
 /*
  * relaxed - plain data that the options take as relaxed atomics
  *
- * The compiler's hook comes before an access, and the access itself is the
- * code's. So what a load finds is put into memory for as long as the statement
- * lasts, and what a store has stored is looked at when the CPU next comes here.
- * In between no other CPU runs. Then the memory holds again what it held at
- * first, which is what the graphs take for a location's first value.
+ * The compiler's hook comes before an access; the code makes the access itself.
+ * So the value for a load is put into memory while the statement lasts, and the
+ * value of a store is read when the CPU next comes here. No other CPU runs in
+ * between. Then memory gets back the value that it had at first, which is a
+ * location's first value in the graphs.
  *
- * A location is as small as the smallest access of its bytes: a word of 8 is
- * split in halves where an access has a part of it, and all is explored again.
+ * A location is as small as the smallest access to its bytes: if an access is
+ * to a part of a word of 8 bytes, the word is split in halves, and everything
+ * is explored again.
  */
 #pragma once
 
@@ -52,17 +53,17 @@ struct relaxed_data {
 	/* It names an object that the options may name, too. */
 	void name(const void *object, usize bytes, const char *text);
 	/*
-	 * The current CPU is about to access these bytes. Returns true if that
-	 * is done here.
+	 * The current CPU is about to access these bytes. Returns true if they
+	 * are relaxed data.
 	 */
 	bool access(const void *at, usize bytes, bool writes,
 		    const void *caller, detail::access_of by);
-	/* The code comes here: its last such access is done. */
+	/* Called at each hook: the code's last such access is done. */
 	void settle();
 	/* Whether the operation under way is of such data. */
 	bool is_accessing() const { return of[cpus.current()].accesses; }
 
-	/* The first lines of a result: what the options did to it. */
+	/* The first lines of a result, which say what the options did. */
 	std::string notes() const;
 
       private:
@@ -77,7 +78,7 @@ struct relaxed_data {
 	struct statement {
 		static constexpr usize most = 32;
 
-		/* The memory holds what it held at first. */
+		/* Puts the first values back into memory. */
 		void hide() const;
 
 		word of[most];
@@ -87,7 +88,7 @@ struct relaxed_data {
 	};
 	struct of_cpu {
 		bool accesses = false;
-		/* Its own, and its handlers'. */
+		/* One CPU's statements: its own, and its handlers'. */
 		std::vector<statement> statements;
 	};
 	struct named_range {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reporter - of the executions that show a fault, the shortest; and shown
+ * reporter - finds the shortest execution that shows a fault, and shows it
  *
- * The first one found need not be the clearest. The exploration goes on for as
- * many runs as it took, and some, and keeps the one with the fewest events, of
- * these the one with the fewest changes from CPU to CPU. It is run once more
- * and written down; under a debugger, if that is asked for, with a stop before
- * it begins and one at the fault. What is explored, and so what is found, is
- * the same in each process.
+ * The first one found need not be the clearest. The exploration goes on for at
+ * least as many runs as it took, and keeps the execution with the fewest
+ * events; of several, the one with the fewest changes from CPU to CPU. That one
+ * is run once more and written down; if a debugger is wanted, under it, with a
+ * stop before the run and one at the fault. Each process explores the same
+ * executions, and so finds the same.
  */
 #include "reporter.hpp"
 
@@ -76,7 +76,7 @@ void write_picture(const std::string &svg)
 
 	if (!name)
 		return;
-	/* A device, as /dev/stdout, has nothing beside it. */
+	/* A device, such as /dev/stdout, can have no file beside it. */
 	const bool aside = stat(name, &is) != 0 || S_ISREG(is.st_mode);
 	const std::string part = name + std::string(aside ? ".part" : "");
 	std::ofstream file(part);
@@ -91,7 +91,7 @@ void write_picture(const std::string &svg)
 		     name);
 }
 
-/* The word in quotes, if a shell would split or expand it. */
+/* Quotes the word if a shell would split or expand it. */
 std::string shell_quoted(const std::string &word)
 {
 	std::string all = "'";
@@ -127,7 +127,8 @@ u64 events_of(const graph &g)
 	return many;
 }
 
-/* How often the next event is another CPU's, in the order they were added. */
+/* How often the next event is another CPU's, in the order in which they were
+ * added. */
 unsigned switches_of(const graph &g)
 {
 	std::vector<std::pair<u32, unsigned>> order;
@@ -251,7 +252,7 @@ void reporter::end_showing()
 {
 	const result first = std::move(best.first);
 
-	/* It has reported the same before, and does not do so again. */
+	/* The sanitizer has reported this before, and does not do so again. */
 	if (timeline::aloud)
 		::_exit(1);
 	keep_shown();
@@ -267,12 +268,12 @@ void reporter::end_showing()
 	task.out.svg = last.svg;
 	task.out.replay = "KLOCK_MODEL_REPLAY=" + std::to_string(explorations) +
 			  " gdb --args " + command_line();
-	/* An exploration for the cause shows nobody its finding. */
+	/* An exploration for the cause does not show its finding. */
 	if (task.most_runs == ~u64{0})
 		write_picture(task.out.svg);
 }
 
-/* Keeps what of the graph was run until the fault. */
+/* Keeps the part of the graph that was run until the fault. */
 void reporter::keep_shown()
 {
 	const graph &g = work.running();
@@ -293,13 +294,13 @@ void reporter::note_conflict(const conflict &c)
 }
 
 /*
- * The CPU at fault, and those that the message names; all CPUs, where that is
- * none, at the end, or in a deadlock.
+ * The CPU at fault, and those that the message names; all CPUs at the end, in a
+ * deadlock, or if there is no such CPU.
  */
 std::vector<bool> reporter::who_takes_part(const std::string &message) const
 {
 	const unsigned count = work.running().cpus;
-	/* A deadlock is what others have not done. */
+	/* A deadlock is caused by events that other CPUs do not have. */
 	const bool all = cpus.now() == scheduler::phase::ending ||
 			 message.starts_with("deadlock");
 	std::vector<bool> those(count, all);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reporter - the finding: the shortest execution that shows a fault, shown
+ * reporter - finds the shortest execution that shows a fault, and shows it
  */
 #pragma once
 
@@ -22,7 +22,8 @@ struct shown_fault {
 	std::unique_ptr<graph> of; /* null: none is shown */
 	timeline rows;
 
-	/* Two accesses without an order: the first, and who came upon it. */
+	/* Two accesses without an order: the first one, and the CPU of the
+	 * second. */
 	conflict first;
 	unsigned cpu = 0;
 	unsigned ran = 0; /* events of that CPU before it */
@@ -44,22 +45,24 @@ struct reporter {
 	/* Ends the run; on a fiber it does not come back. */
 	void report(bug, const std::string &message, site);
 	/*
-	 * Reports made while the graph was unsure: it has turned out to be an
+	 * Gives the reports that were made before the graph was known to be an
 	 * execution.
 	 */
 	void report_withheld();
 
 	/* -- The shortest -- */
 
-	/* Something was found; the exploration goes on for shorter ones. */
+	/* Whether something was found, and the exploration goes on for shorter
+	 * ones. */
 	bool has_finding() const { return best.shows != nullptr; }
-	/* Whether it goes on: nothing found, or not looked for long. */
+	/* Whether the exploration goes on: nothing was found, or the search for
+	 * a shorter one is not over. */
 	bool goes_on() const { return !best.shows || task.runs < best.until; }
-	/* The run has found something: kept, if it is shorter. */
+	/* The run has found something; keeps it if it is shorter. */
 	void keep_finding();
-	/* No shorter one is looked for: each run takes long. */
+	/* Ends the search for a shorter one: each run takes long. */
 	void keep_first() { shortens = false; }
-	/* A sanitizer ends the program when the next run has been shown. */
+	/* A sanitizer ends the program after the next run was shown. */
 	void expect_death();
 	/* Whether it is run under a debugger. */
 	bool is_replay() const { return traps; }
@@ -67,12 +70,13 @@ struct reporter {
 
 	/* -- A run that is shown -- */
 
-	/* Returns the execution to run, whose rows are then written down. */
+	/* Returns the execution to run once more, whose rows are then written
+	 * down. */
 	some_graph begin_showing();
 	void end_showing();
 	bool is_showing() const { return rows != nullptr; }
 	void add(timeline::row r) { rows->add(std::move(r)); }
-	/* The current CPU came upon an access that is not in order. */
+	/* The current CPU's access is not ordered with this one. */
 	void note_conflict(const conflict &);
 	/* The execution that was shown, for a cause to be sought. */
 	shown_fault take_shown() { return std::exchange(shown, {}); }
@@ -94,7 +98,7 @@ struct reporter {
 		u64 events = 0;
 		unsigned switches = 0;
 		result first;  /* what the first one left */
-		u64 until = 0; /* so many runs are made */
+		u64 until = 0; /* the number of runs to make */
 	} best;
 	struct {
 		bug found = bug::none;

@@ -9,7 +9,7 @@
 
 namespace model {
 
-/* Walks the graph where the code is known, and else runs the code. */
+/* Walks the graph if the code is known; else runs the code. */
 void runner::run_one()
 {
 	walk_or_run();
@@ -20,8 +20,8 @@ void runner::run_one()
 void runner::walk_or_run()
 {
 	/*
-	 * The code runs at first, and now and then, though it is known: it may
-	 * do something else than was learnt.
+	 * At first, and now and then, the code runs though it is known: it may
+	 * do something else than what was learnt.
 	 */
 	const bool due = ++task.runs <= 64 || task.runs % 256 == 0;
 
@@ -33,7 +33,7 @@ void runner::walk_or_run()
 		task.run_all = true;
 }
 
-/* Returns false if nothing came of it, but for events of the graph. */
+/* Returns false if no event was added to the graph. */
 bool runner::walk()
 {
 	const u64 complete = task.out.complete, explored = task.out.explored;
@@ -88,14 +88,14 @@ void runner::close()
 {
 	hooked::running = nullptr;
 	memory.restore();
-	/* A world with a heap that was left half-way is not destroyed. */
+	/* A world with a heap is not destroyed if its run ended half-way. */
 	if (ended || detail::gate_to(loops.hooks()) == &loops.hooks())
 		end_world();
 }
 
 /*
- * A destructor that loops calls nobody. It is left when it has taken half a
- * second of the processor: explore() has a timer.
+ * A destructor that loops calls no hook. It is left after half a second of CPU
+ * time: explore() has a timer.
  */
 static sigjmp_buf way_out;
 static volatile std::sig_atomic_t leaving, ticks;
@@ -129,7 +129,7 @@ void runner::end_world()
 	}
 }
 
-/* Once, or once more where the run taught that there is a loop. */
+/* Runs the graph, once more if the run has found a new loop. */
 void runner::run_code()
 {
 	const std::size_t kept = work.size();
@@ -227,7 +227,7 @@ void runner::panic(const std::string &message)
 	end_cpu();
 }
 
-/* A crash of a world which was left half-way does not count. */
+/* A crash of a world that was left half-way does not count. */
 void runner::crash(const std::string &message, site where)
 {
 	if (leaving) {
@@ -247,7 +247,7 @@ void runner::refuse(const std::string &message, site where)
 	end_cpu();
 }
 
-/* Also on no CPU: on none's behalf the code looks at the end. */
+/* Also if no CPU runs: the test's check at the end runs on none. */
 bool runner::runs_code() const
 {
 	return leaving ||
@@ -295,7 +295,7 @@ void runner::finish()
 		held_back |= cpus.state_of(c) == scheduler::state::at_end;
 	}
 	if (held_back)
-		return; /* another, in which it is not, stands for it */
+		return; /* another execution stands for this one */
 	if (any_panicked) {
 		task.out.panicked += symmetry.stands_for(work.running());
 		return;
@@ -352,7 +352,7 @@ void runner::look_at_end()
 	}
 }
 
-/* A world made anew, as the walk's end leaves it. */
+/* Makes a new world, with the values that the walk has left. */
 void runner::put_known_values()
 {
 	const graph &g = work.running();
@@ -372,12 +372,11 @@ void runner::put_known_values()
 }
 
 /*
- * turns - complete executions that differ from others by one failed turn of a
- * loop
+ * turns - complete executions that differ from others by a turn in vain
  *
- * Such an execution is found by running the code: its events without the turn's
- * are replayed, and the turn was in vain if every CPU then does what it did, to
- * the end. It was explored and checked, but is not counted.
+ * The code is run to find such an execution: all events but the turn's are
+ * replayed. The turn was in vain if every CPU then does the same as before, to
+ * the end. The execution was explored and checked, but is not counted.
  */
 
 /* Replays this graph; returns whether the code does what it did before. */
@@ -414,9 +413,9 @@ std::vector<turn> runner::turns_to_ask() const
 }
 
 /*
- * Returns whether one of these turns of a complete run was in vain: it replays
- * the run without each. world_is_the_same is set where the run without that
- * turn leaves the same world, so that nothing is left to be looked at.
+ * Returns whether one of these turns of a complete run was in vain: replays the
+ * run without each. Sets world_is_the_same if the run without that turn leaves
+ * the same world, so that no check is needed.
  */
 bool runner::find_in_vain(const std::vector<turn> &turns,
 			  bool &world_is_the_same)

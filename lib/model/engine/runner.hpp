@@ -2,7 +2,7 @@
 /*
  * runner - one run of a graph, from the world's making to its end
  *
- * By what is known of the code, where that is enough, and else by the code.
+ * It is a walk if enough is known of the code; else the code runs.
  */
 #pragma once
 
@@ -46,14 +46,14 @@ struct runner : private run_parts {
 
 	/* -- The code ends its CPU; these do not come back -- */
 	[[noreturn]] void panic(const std::string &message);
-	/* It would end the process. */
+	/* The code would end the process. */
 	[[noreturn]] void crash(const std::string &message, site);
-	/* It has an instruction that nobody tells of. */
+	/* It has an instruction that the compiler does not report. */
 	[[noreturn]] void refuse(const std::string &message, site);
 
-	/* Whether code of the test runs, which these end. */
+	/* Whether the test's code runs, which these functions end. */
 	bool runs_code() const;
-	/* Whether it is where a stack that is full runs into. */
+	/* Whether the address is below a CPU's stack, where a full one ends. */
 	bool is_below_stack(const void *at) const;
 
       private:
@@ -82,7 +82,7 @@ struct runner : private run_parts {
 	bool find_in_vain(const std::vector<turn> &, bool &world_is_the_same);
 	bool does_the_same(some_graph &other);
 
-	bool suspected = false; /* a walk came to a fault: does a run? */
+	bool suspected = false; /* a walk found a fault, not yet a run */
 	bool ended = false;	/* and nothing is: the world can be left */
 	bool panicked[max_cpus] = {};
 	std::string died_of; /* the crash of its destructor */
@@ -90,7 +90,7 @@ struct runner : private run_parts {
 	fiber ender{256 * 1024};
 };
 
-/* The handler of a signal that comes while code runs: does a world end? */
+/* The timer's signal handler: ends a world's destructor that takes too long. */
 void look_at_the_end(int);
 
 } // namespace model

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sanitizers - what AddressSanitizer and UndefinedBehaviorSanitizer find in the
- * code under test is a finding
+ * sanitizers - makes a finding of each report of AddressSanitizer and
+ * UndefinedBehaviorSanitizer about the code under test
  *
- * The compiler's calls of their reports come here, by --wrap. What their
- * libraries find themselves, in a memcpy() say, ends the program, as they hold
- * a lock then that nobody else can release: what the code did is printed
- * before.
+ * By --wrap, the compiler's calls of their reports come here. If their
+ * libraries find a fault themselves, in memcpy() for instance, the program
+ * ends, as they hold a lock that nobody else can release; the execution is
+ * printed before.
  */
 #include "checker.hpp"
 #include "crash.hpp"
@@ -78,7 +78,7 @@ void hear_sanitizers(bool hears)
 
 /*
  * Each has at most four arguments, all words. lib/targets.cmake reads the names
- * from these lines; with a suffix they go on, or do not, when it is reported.
+ * from these lines. The suffix says whether the code goes on after the report.
  */
 #define KLOCK_WRAPPED_REPORT(NAME, PLAIN)                                      \
 	[[gnu::weak]] void __real_##NAME(klock::usize, klock::usize,           \

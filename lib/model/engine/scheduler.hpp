@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scheduler - the CPUs of a run, as fibers, and who goes on
+ * scheduler - runs the CPUs as fibers, and decides which goes on
  *
  * The order in which CPUs add events is a function of the graph alone (first
  * whoever is between the halves of an RMW, then the lowest CPU that can go on):
@@ -18,16 +18,16 @@
 namespace model {
 
 struct scheduler {
-	/* How far the run is. */
+	/* The run's state. */
 	enum class phase {
 		replaying,
-		comparing, /* replaying, a graph that may not be one */
+		comparing, /* replaying a graph that may be no execution */
 		finishing_rmws,
 		extending,
 		ending
 	};
 
-	/* How far a CPU is. */
+	/* A CPU's state. */
 	enum class state {
 		runs,
 		at_source, /* its next read's write is not replayed yet */
@@ -37,7 +37,7 @@ struct scheduler {
 		done,
 	};
 
-	/* Is told when a CPU is resumed, and when it has left. */
+	/* Told when a CPU is resumed, and when it has left. */
 	struct watcher {
 		virtual void resumed() = 0;
 		virtual void left() = 0;
@@ -60,8 +60,8 @@ struct scheduler {
 	/* Runs it on a stack that is no CPU's. */
 	void run_apart(fiber &on, void (*code)(void *), void *with);
 	/*
-	 * A run without the code, for a fiber: the CPUs take their turns as in
-	 * a run, and advance() says how far the current one goes.
+	 * Runs without the code, on a fiber: the CPUs take their turns as in a
+	 * run, and advance() does the current one's steps.
 	 */
 	template <typename Advance>
 	void walk(unsigned cpus, Advance advance);
@@ -73,7 +73,7 @@ struct scheduler {
 	/* Whether a fiber runs, so that leave() and stop() can be called. */
 	bool on_fiber() const { return inside; }
 
-	/* Gives the turn away, and comes back when it is given back. */
+	/* Lets others run; returns when the scheduler resumes this CPU. */
 	void leave(state why);
 	/* Waits until this event is replayed. */
 	void wait_for(ref event)
@@ -86,7 +86,7 @@ struct scheduler {
 	/* Waits until the CPU may add an event. */
 	void wait_for_turn(bool rmw_write);
 
-	/* Ends the run, whatever is left of it. */
+	/* Ends the run at once. */
 	[[noreturn]] void stop();
 	void set_stopped() { over = true; }
 	void set_going() { over = false; }

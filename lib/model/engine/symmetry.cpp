@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symmetry - of executions that differ in who is who, one
+ * symmetry - one execution for all that differ only in the CPUs' numbers
  *
- * CPUs of one body and as many sections can change places in an execution, and
- * what comes out is an execution. One of those is explored. Which, a CPU's
- * *gate* says: its first read-modify-write, where that always writes. If all
- * gates are of one word, and nothing else than read-modify-writes changes that
- * word, its modification order is a chain of reads-from: it puts the gates into
- * an order, which permuting the CPUs permutes, and which is part of porf. The
- * executions in which it is the order of the CPUs' numbers are those of another
- * program: in which the gate of a CPU is created by the gate of the CPU before
- * it, as a thread is by another. To explore that one takes no more than to
+ * If CPUs with one body and as many sections change places in an execution, the
+ * result is an execution. One of these is explored. It is chosen by the CPUs'
+ * *gates*: a CPU's gate is its first read-modify-write, if that always writes.
+ * If all gates are of one word, and only read-modify-writes change that word,
+ * its modification order is a chain of reads-from. It orders the gates; this
+ * order is permuted with the CPUs, and is part of porf. The executions in which
+ * it is the order of the CPUs' numbers are those of another program, in which
+ * the gate of a CPU is created by the gate of the CPU before it, as a thread is
+ * by another. To explore that program, it is enough to
  *
  *	hold a CPU back at its gate until the one before it has passed
  *	let a gate's read read only what has that gate in its past (or is it)
@@ -18,13 +18,14 @@
  * both of which keep to what TruSt asks of a model: an execution less what
  * nothing in it depends on is one, and the newest write can always be read.
  *
- * Of k CPUs, m of which come to their gates, each execution stands for as many
- * as there are ways to choose those m in turn: k!/(k-m)!. The others have no
- * order among them, and all of their executions are explored.
+ * If m of k CPUs come to their gates, each execution counts for all ways to
+ * choose these m in order: k!/(k-m)!. The others have no order among them, and
+ * all of their executions are explored.
  *
- * Whether it is so is seen on the way: if not, all is explored once more,
- * without. Whether the CPUs' code is the same is the caller's word; the trees
- * of what was learnt of them (learnt.hpp) may not contradict it.
+ * The exploration checks these conditions on the way. If one does not hold,
+ * everything is explored once more without symmetry. The caller promises that
+ * the CPUs' code is the same; what was learnt of them (learnt.hpp) may not
+ * contradict it.
  */
 #include "symmetry.hpp"
 
@@ -116,7 +117,7 @@ u64 symmetry::stands_for(const graph &g) const
 
 	if (!is_on)
 		return 1;
-	/* Each that has passed might have been any of those like it. */
+	/* Each CPU that has passed might have been any of those like it. */
 	for (unsigned c = 0; c < g.cpus; c++) {
 		unsigned first = c;
 		while (predecessor[first] != none)
@@ -159,7 +160,7 @@ bool same_operation(const step &a, const step &b)
 		(a.access.operand == b.access.operand && a.value == b.value));
 }
 
-/* Whether they write the same: what is a pointer's size may be one. */
+/* Whether they write the same: a value of a pointer's size may be a pointer. */
 bool same_plain(const learnt &code, const step &a, const step &b)
 {
 	const usize bytes = code.plains[a.place].bytes;
@@ -168,7 +169,7 @@ bool same_plain(const learnt &code, const step &a, const step &b)
 	       (bytes == sizeof(void *) || a.value == b.value);
 }
 
-/* Whether nothing that is known of two CPUs tells them apart, from here on. */
+/* Whether all that is known of two CPUs from here on is the same. */
 bool same_code(const learnt &code, u32 a, u32 b)
 {
 	using does = step::does;
@@ -180,7 +181,7 @@ bool same_code(const learnt &code, u32 a, u32 b)
 	    (one.what == does::write_plain && !same_plain(code, one, other)))
 		return false;
 	for (const step::edge &e : one.next) {
-		/* A pointer that is the one's own is not the other's. */
+		/* A pointer to a CPU's own data differs from the other's. */
 		if (is_pointer(one) && e.value)
 			continue;
 		const u32 to = other.after(e.value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symmetry - of executions that differ in who is who, one: options.symmetric
+ * symmetry - one execution for all that differ only in the CPUs' numbers:
+ * options.symmetric
  */
 #pragma once
 
@@ -17,19 +18,20 @@ struct symmetry {
 
 	/* An exploration begins: which CPUs may change places, if asked for. */
 	void start(const options &, bool asked);
-	/* All is explored from the first graph on. */
+	/* Everything is explored from the first graph on. */
 	void start_over();
 
-	/* Whether one execution is explored of those that are alike. */
+	/* Whether one execution is explored for all that are alike. */
 	bool reduces() const { return is_on; }
 	void turn_off() { is_on = false; }
 
 	/*
-	 * Whether it has shown that the CPUs are not alike. What was explored
-	 * then says nothing: all is explored once more, without.
+	 * Whether the CPUs have proved not to be alike. The results so far then
+	 * say nothing: everything is explored once more without symmetry.
 	 */
 	bool failed() const { return is_refuted; }
-	/* Nothing tells any more whether they are. */
+	/* It cannot be checked any more: everything is explored without
+	 * symmetry. */
 	void cannot_tell() { is_refuted = is_on; }
 
 	/* Whether this operation, the current CPU's next, is its gate. */
@@ -37,7 +39,7 @@ struct symmetry {
 	{
 		return is_on && q.writes && is_before_gate(g);
 	}
-	/* Whether it is held back there: the CPU before has not passed. */
+	/* Whether the CPU must wait there, as the one before has not passed. */
 	bool holds_back(const graph &g, const reading &q)
 	{
 		return enters_gate(g, q) && waits_at_gate(g, q);
@@ -53,7 +55,7 @@ struct symmetry {
 
 	/* How many executions this one stands for. */
 	u64 stands_for(const graph &) const;
-	/* Whether nothing that is known of the code tells CPUs apart. */
+	/* Whether all that is known of the code is the same for the CPUs. */
 	bool seems_right(const learnt &) const;
 
       private:

@@ -59,7 +59,7 @@ static std::string offset(const std::string &base, std::ptrdiff_t by)
 	return by ? base + hex : base;
 }
 
-/* -- Symbols: of a program that was not stripped, where there is an nm -- */
+/* -- Symbols: of a program that was not stripped, if there is an nm -- */
 
 struct symbol {
 	usize at, bytes;
@@ -85,7 +85,7 @@ static std::vector<symbol> symbols_of(const std::string &program)
 			continue;
 		std::string text = &line[name];
 		text.resize(text.find_last_not_of('\n') + 1);
-		/* Namespaces are cut off, as folders are from places. */
+		/* Namespaces are cut off, as folders are in places. */
 		if (const auto last = text.rfind("::");
 		    last != text.npos && text.find('<') == text.npos)
 			text.erase(0, last + 2);
@@ -110,7 +110,7 @@ static std::string part_of(const std::string &base, bool is_world,
 	return offset(name, static_cast<std::ptrdiff_t>(m.rest));
 }
 
-/* "flag", "queue.head", "queue+0x8"; nothing, if no symbol is there. */
+/* "flag", "queue.head", "queue+0x8"; empty if no symbol is there. */
 static std::string symbol_at(const char *address, bool outermost)
 {
 	static auto &tables =
@@ -137,7 +137,7 @@ std::string names::of(const void *address, bool outermost) const
 	const char *const at = static_cast<const char *>(address);
 	const char *const start = static_cast<const char *>(world);
 
-	/* The narrowest: a member's name before its owner's. */
+	/* The smallest named object: a member's name before its owner's. */
 	const entry *best = nullptr;
 	for (const entry &e : given)
 		if (at >= e.at && at < e.at + e.bytes &&
@@ -220,7 +220,8 @@ bool timeline::origin_of(const graph &g, std::size_t of_row, origin &o) const
 	return true;
 }
 
-/* The write above this row before which this one's counts, in its place. */
+/* The write above this row that comes next after this row's in modification
+ * order. */
 std::size_t timeline::overwritten_by(const graph &g, std::size_t of_row) const
 {
 	const ref mine = rows[of_row].write;
@@ -259,8 +260,8 @@ unsigned timeline::switches() const
 }
 
 /*
- * "reads row 3", and how many writes behind the newest above this row; "counts
- * before row 2": who reads later may find row 2's.
+ * "reads row 3", and how many writes above this row are newer. "counts before
+ * row 2": a later read may find row 2's write.
  */
 std::string timeline::source(const graph &g, std::size_t of_row) const
 {
@@ -338,10 +339,10 @@ std::string timeline::text(const graph &g, const std::string &bug,
 /*
  * timeline_svg - one run as a picture
  *
- * A column a CPU, a row an operation, as in the text. An arrow goes from a
- * write to each row that reads it. A read of what is no longer the newest, or
- * of what is still to come, and its arrow, are red; a broken one comes from the
- * newest write, which it missed.
+ * Each CPU has a column, each operation a row, as in the text. An arrow goes
+ * from a write to each row that reads it. A read of an older write, or of a
+ * write further down, is red, and so is its arrow; a broken arrow then comes
+ * from the newest write, which the read missed.
  *
  * Source: Scalable Vector Graphics (SVG) 1.1, W3C: 8.3 (paths), 9.2 (rect),
  * 10.4 (text), 11.6 (markers).
@@ -349,7 +350,7 @@ std::string timeline::text(const graph &g, const std::string &bug,
 
 namespace {
 
-/* In pixels; a letter of the fixed font is so wide. */
+/* In pixels; the width of a letter of the fixed font. */
 constexpr double letter = 7.3;
 constexpr int row_height = 30;
 constexpr int box_height = 20;
@@ -402,7 +403,8 @@ std::string box_at(int x, int y, int width, bool stale)
 	       "\" rx=\"3\"/>\n";
 }
 
-/* Leaves to one side, and arrives from one: 1 is the right, -1 the left. */
+/* The sides at which an arrow leaves and arrives: 1 is the right, -1 the
+ * left. */
 struct arrow_end {
 	int x, y, side;
 };

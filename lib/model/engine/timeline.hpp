@@ -17,7 +17,7 @@ namespace model {
 /* "ticket_lock.hpp:75"; nothing for no place. */
 std::string text(site);
 
-/* The names of objects: given by their owner, or made of where they lie. */
+/* The names of objects: given by their owner, or made from their position. */
 struct names {
 	/* type: as members.hpp has it, or null. */
 	void add(const void *object, usize bytes, const char *text,
@@ -64,7 +64,7 @@ struct timeline {
 		ref read{};  /* the event, where it reads */
 		ref write{}; /* where it writes */
 		unsigned place = 0;
-		/* Its object; null, where the reader needs the row. */
+		/* Its object; null: the reader needs the row. */
 		const char *at = nullptr;
 		usize bytes = 0;
 		bool plain = false, writes = false;
@@ -87,7 +87,8 @@ struct timeline {
 	/* Makes one row of several that no other CPU could notice. */
 	void fold_own();
 
-	/* The rows, what each read read, and the bug under them. */
+	/* The rows, with the write that each read reads, and the bug below
+	 * them. */
 	std::string text(const graph &, const std::string &bug,
 			 site where) const;
 

@@ -87,7 +87,7 @@ void shorter::add(unsigned cpu, const event &e)
 	}
 }
 
-/* False: the CPU's next event reads what is not there yet. */
+/* False: the CPU's next event reads a write that is not there yet. */
 bool shorter::add_next(unsigned cpu)
 {
 	const ref r{static_cast<u8>(cpu), static_cast<u8>(done[cpu] + 1)};
@@ -104,7 +104,7 @@ bool shorter::add_next(unsigned cpu)
 	return true;
 }
 
-/* False: not all that is left hangs together. */
+/* False: the rest is no consistent graph. */
 bool shorter::build()
 {
 	bool again = true;

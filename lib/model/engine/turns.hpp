@@ -18,12 +18,12 @@ struct turn {
 /* Whether a turn only reads, and reads the values of the turn before it. */
 bool has_the_values_of_the_turn_before(const graph &, const turn &);
 
-/* Whether a turn reads the very writes that the turn before it read. */
+/* Whether a turn reads the same writes as the turn before it. */
 bool is_like_the_turn_before(const graph &, const turn &);
 
 /*
- * Makes `result` the graph without the events of a turn. Returns false if what
- * is left does not hang together.
+ * Makes `result` the graph without the events of a turn. Returns false if the
+ * rest is no consistent graph.
  */
 bool take_out(const turn &, const graph &from, graph &result);
 

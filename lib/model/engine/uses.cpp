@@ -8,9 +8,9 @@
 namespace model {
 
 /*
- * Sites without a file are the lower half of an address in the code, until
- * somebody asks (place_of_return()). A part of the program that is loaded has
- * the whole of it.
+ * A site without a file has the lower half of an address in the code;
+ * place_of_return() finds its line. The loaded part of the program that
+ * contains it has the upper half.
  */
 static const void *whole_address(int low)
 {
@@ -40,7 +40,8 @@ static const void *whole_address(int low)
 	return reinterpret_cast<const void *>(of.found);
 }
 
-/* The operations as the user knows them: one a line, also of templates. */
+/* The operations as the user knows them: one for each line, also in
+ * templates. */
 static std::vector<use> uses_of_code(const operation_table &operations)
 {
 	std::vector<use> all;
@@ -81,7 +82,8 @@ bool is_release(const use &u)
 
 } // namespace
 
-/* Finds what is not met; looked: also whether data were in order by it. */
+/* Finds the orders that are not met; looked: whether data were in order by them
+ * was recorded, too. */
 static std::vector<use> unmet_of(const std::vector<use> &uses, bool looked)
 {
 	std::vector<use> all;
@@ -91,8 +93,8 @@ static std::vector<use> unmet_of(const std::vector<use> &uses, bool looked)
 		const bool read = looked ? u.acquires : u.reads || fence;
 		const bool wrote = looked ? u.releases : u.is_read || fence;
 
-		/* is_met() says the same: their next order is no weaker one
-		 * between data. */
+		/* is_met() says the same: their next weaker order makes no
+		 * difference for data. */
 		if (u.written == order::seq_cst && (u.reads || u.is_read))
 			continue;
 		if ((is_acquire(u) && !read) || (is_release(u) && !wrote))
@@ -171,7 +173,8 @@ u16 operation_of(const operation_table &operations, const graph &of, ref r)
 	return fails;
 }
 
-/* Notes what acquires by this read, for one who has seen this much. */
+/* Notes the operations that acquire by this read, for an event with this
+ * clock. */
 bool order_uses::note_acquire(ref read, const clock &seen)
 {
 	const graph &g = work.running();
@@ -190,7 +193,8 @@ bool order_uses::note_acquire(ref read, const clock &seen)
 	return any;
 }
 
-/* Notes what releases by this write what CPU of did before its event there. */
+/* Notes the operations that release, by this write, the accesses of CPU `of`
+ * before its event `there`. */
 void order_uses::note_release(ref write, unsigned of, unsigned there)
 {
 	const graph &g = work.running();
@@ -216,8 +220,8 @@ void order_uses::note_release(ref write, unsigned of, unsigned there)
 }
 
 /*
- * Notes the orders by which events of a CPU, up to `there`, come before those
- * of a CPU that has seen this much; but for the orders of one place.
+ * Notes the orders by which a CPU's events up to `there` come before an event
+ * with this clock; without the orders of one location.
  */
 void order_uses::note_order(unsigned of, unsigned there, const clock &seen,
 			    unsigned but_for)
@@ -269,7 +273,7 @@ void order_uses::note_orders_before(ref later)
 	}
 }
 
-/* Fences of seq_cst are met if there is another CPU's event of that order. */
+/* Fences of seq_cst are met if another CPU has an event of that order. */
 void order_uses::note_sc_fences()
 {
 	const graph &g = work.running();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uses - what a client tests of each order, and what it does not
+ * uses - which orders a client tests, and which it does not
  *
  * An order matters between accesses of two CPUs that are in conflict: one
  * before a write that releases, the other after a read of it that acquires. A
- * client in which there are none is right with any order there. So a weaker
- * order that is right, too, is one of two things: not needed, or not met.
+ * client without such accesses is right with any order there. So if a weaker
+ * order passes, too, the order is either not needed or not met.
  *
- * Accesses are in conflict if they are to the same plain data, or the end or
- * the making of the same object, and not two reads; or to the same atomic, in
- * which the first found or left what the second's CPU has not written.
+ * Accesses are in conflict if they are not two reads, and are to the same plain
+ * data, or make or end the same object. Accesses to the same atomic are if the
+ * first found or left a value that the second's CPU has not written.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct order_uses final : order_watcher {
 	/* A run is over: notes which orders put atomics into an order. */
 	void note_run();
 
-	/* Puts what the client has shown into the result. */
+	/* Puts the client's uses into the result. */
 	void add_to(exploration &) const;
 
       private:

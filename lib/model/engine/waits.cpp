@@ -24,7 +24,7 @@ void waits::block(const wait &last)
 	const graph &g = work.running();
 	const unsigned cpu = cpus.current();
 
-	/* Served a write that was not the newest: leads nowhere. */
+	/* It reads a write that was not the newest: that leads nowhere. */
 	if (g.at({static_cast<u8>(cpu), cpus.ran()}).behind &&
 	    !task.given->stale_waits)
 		cpus.stop();
@@ -55,9 +55,9 @@ void waits::set_blocked(const step &s)
  */
 
 /*
- * Whether no execution that comes of this one ends the loop: the turn's last
- * read did not take the newest write that there was, so that no later one
- * serves it, nor anything before it (see the brancher's last_settled()).
+ * Whether no execution that this one leads to ends the loop: the turn's last
+ * read did not take the newest write, so no later write revisits it, nor any
+ * read before it (see the brancher's last_settled()).
  */
 bool waits::leads_nowhere(const turn &t) const
 {
@@ -79,7 +79,8 @@ void waits::block_in_loop(const turn &t, bool reads_plain)
 {
 	of_cpu &mine = of[cpus.current()];
 
-	/* A race of a plain read may come yet, whatever becomes of the loop. */
+	/* A plain read of the loop may still race, even if the loop does not
+	 * end. */
 	if (!t.stays && !reads_plain && !task.given->stale_waits &&
 	    leads_nowhere(t))
 		cpus.stop();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits - the CPUs that are blocked, and whether they are deadlocked
+ * waits - blocked CPUs, and whether they are deadlocked
  *
- * A wait is its last turn: one read, which ends it or ends the CPU's part in
- * this execution. Later writes serve that read in other executions. The turns
- * before the last are left out: with them there are fewer executions, never
- * others. A loop of the code's own (loops.hpp) waits the same way: its turn in
- * vain is its last.
+ * A graph has only the last turn of a wait: one read, which ends the wait, or
+ * ends the CPU's part in this execution. In other executions, later writes
+ * revisit that read. The turns before the last would not lead to other
+ * outcomes. A loop of the code's own (loops.hpp) waits the same way: its turn
+ * in vain is its last.
  */
 #pragma once
 
@@ -37,13 +37,14 @@ struct waits {
 
 	/* -- The current CPU -- */
 
-	/* It looks at this, too, before it is blocked. */
+	/* It reads this location, too, before it is blocked. */
 	void look_at(const wait &);
-	/* The last look did not end what it waits for. */
+	/* Its last read did not end the wait. */
 	[[noreturn]] void block(const wait &);
-	/* The look has ended it. */
+	/* The read has ended the wait. */
 	void end() { of[cpus.current()].count = 0; }
-	/* Its loop has made a turn in vain, and waits for what ends it. */
+	/* Its loop has made a turn in vain, and waits for a write that ends
+	 * it. */
 	[[noreturn]] void block_in_loop(const turn &, bool reads_plain);
 	/* An assumption does not hold: this is no execution. */
 	[[noreturn]] void drop();

@@ -5,7 +5,7 @@
 
 namespace model {
 
-/* The one that walks now. */
+/* The walker that is walking. */
 static walker *on_its_way = nullptr;
 
 bool known_verdict(void *of, u64 value)
@@ -68,7 +68,7 @@ void walker::miss()
 	cpus.stop();
 }
 
-/* The CPU's next steps, as far as its turn goes. */
+/* Takes the CPU's next steps, until its turn ends. */
 scheduler::state walker::go_on()
 {
 	using does = step::does;
@@ -105,7 +105,7 @@ void walker::add_event(const step &s)
 {
 	const unsigned cpu = cpus.current();
 
-	/* If the CPU has come to a limit, the code says where. */
+	/* If the CPU has come to a limit, a run of the code shows where. */
 	if (is_full(work.running(), cpu, *given))
 		miss();
 	kept = work.size();
@@ -161,7 +161,7 @@ void walker::access_plain(const step &s)
 		miss();
 }
 
-/* Found by the last write, as the writes happened one before another. */
+/* The last write has the value, as the writes are ordered by happens-before. */
 u64 walker::last_plain(unsigned plain) const
 {
 	const graph &g = work.running();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walker - a run by what is known of the code, without it
+ * walker - a run without the code, by what is known of it
  *
- * The events that the graph has are not replayed: each CPU goes on from the
- * step after its last. Branches are made by the same functions, in the same
- * order, as in a run of the code. What is not known yet, and what looks like a
- * fault, ends the walk: the code then runs, from the graph as it is.
+ * The graph's events are not replayed: each CPU goes on from the step after its
+ * last event. Branches are made by the same functions, in the same order, as in
+ * a run of the code. The walk ends at a step that is not known, and at anything
+ * that looks like a fault: the code then runs, from the graph as it is.
  */
 #pragma once
 
@@ -30,16 +30,16 @@ struct walker {
 	}
 
 	/*
-	 * Walks the graph under way. What is made of it, up to end_walk() of
-	 * the learner, is made by what is known. The watcher, or null, is told
-	 * of plain accesses that are in order.
+	 * Walks the graph under way. Up to the learner's end_walk(), everything
+	 * is done by what is known. The watcher, or null, is told of plain
+	 * accesses that are in order.
 	 */
 	void walk(const options &, order_watcher *);
 
-	/* The value of plain data, by its number, as the walk leaves it. */
+	/* The value of plain data, by its number, at the end of the walk. */
 	u64 last_plain(unsigned plain) const;
 
-	/* Ends the walk, which has come to what is not known. */
+	/* Ends the walk, which has come to a step that is not known. */
 	[[noreturn]] void miss();
 
       private:

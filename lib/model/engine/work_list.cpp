@@ -19,7 +19,7 @@ void work_list::run_next()
 	stack.pop_back();
 }
 
-/* Its share is divided among itself and those it leads to. */
+/* Its share is divided between itself and the graphs that it leads to. */
 void work_list::divide_share(usize below, double all)
 {
 	const double each = all / static_cast<double>(stack.size() - below + 1);

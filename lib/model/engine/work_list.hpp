@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work_list - the graphs that are still to be explored, and the one that is
+ * work_list - the graphs that are still to be explored, and the current one
  *
- * A stack: the youngest is explored first. Graphs that are done lend their
- * memory to new ones.
+ * It is a stack: the newest graph is explored first. The memory of finished
+ * graphs is used again.
  */
 #pragma once
 
@@ -19,23 +19,24 @@ using klock::usize;
 using some_graph = std::unique_ptr<graph>;
 
 struct work_list {
-	/* Begins an exploration: all that is to be done is the empty graph. */
+	/* Begins an exploration: the list has the empty graph only. */
 	void start(unsigned cpus, release_sequence);
 	void clear() { stack.clear(); }
 
 	/* The execution under way. */
 	graph &running() const { return *under_way; }
 	bool is_running() const { return under_way != nullptr; }
-	/* Makes it the one on top, which leaves the stack. */
+	/* Makes the graph on top the current one, and takes it off the
+	 * stack. */
 	void run_next();
-	/* Makes it this one; returns the one that it was. */
+	/* Makes this graph the current one; returns the one before. */
 	some_graph run(some_graph other)
 	{
 		std::swap(under_way, other);
 		return other;
 	}
 
-	/* The share of what is done, once the one under way is. */
+	/* The share that is done once the current graph is. */
 	void divide_share(usize below, double all);
 	/* The share of the exploration that is done, by estimate. */
 	double share_done() const { return done; }
@@ -60,9 +61,9 @@ struct work_list {
 	void recycle(some_graph &&old) { spare.push_back(std::move(old)); }
 
 	void push(some_graph &&one) { stack.push_back(std::move(one)); }
-	/* Takes away, and does not explore, what is above so many. */
+	/* Drops the graphs above this number, unexplored. */
 	void shrink_to(usize);
-	/* Keeps every so-manieth graph, from that number on. */
+	/* Keeps every n-th graph, from that number on. */
 	void keep_part(usize number, usize of);
 	graph &top() { return *stack.back(); }
 	/* The one at the bottom; it stays. */

@@ -25,7 +25,7 @@ pool *pool::make(unsigned workers)
 
 	if (at == MAP_FAILED)
 		return nullptr;
-	/* Zeros, as they come, are all that is asked of its members. */
+	/* Zero bytes, as mapped, are right for all members. */
 	pool *const p = static_cast<pool *>(at);
 	p->workers = workers;
 	return p;
@@ -148,9 +148,9 @@ bool all_end(std::vector<pid_t> &workers, Look look)
 } // namespace
 
 /*
- * True if others have explored all that was on the stack, and found nothing.
- * Where one finds something this process goes on by itself, with its own stack:
- * it comes to the same finding as it would have alone.
+ * True if the others have explored the whole stack, and found nothing. If one
+ * finds something, this process goes on alone, with its own stack: so it comes
+ * to the same finding as without workers.
  */
 bool checker::share_work(progress &shown)
 {
@@ -207,7 +207,7 @@ bool checker::share_work(progress &shown)
 	return well;
 }
 
-/* Explores every so-manieth graph of the stack, then what others leave. */
+/* Explores every n-th graph of the stack, then graphs of the others. */
 void checker::work_for(pool &p, unsigned number)
 {
 	pool::tally &mine = p.of[number];
@@ -262,8 +262,8 @@ static std::string in_thousands(u64 n)
 }
 
 /*
- * The share is what the branches that are done stand for, if each branch had as
- * much behind it as its siblings. Nobody knows: it is said only roughly.
+ * The share assumes that each branch leads to as many executions as its
+ * siblings. So it is printed only roughly.
  */
 std::string progress_text(u64 executions, double seconds, double share)
 {

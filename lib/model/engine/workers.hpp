@@ -2,10 +2,10 @@
 /*
  * workers - processes that share one exploration
  *
- * Each has a stack of graphs of its own. Who has run out of work is given the
- * lowest graph of another's stack, which mostly stands for the largest part of
- * what is left, through memory that all of them share. The graphs of a stack
- * do not depend on each other: counts are sums, whoever explores what.
+ * Each has a stack of graphs of its own. A worker without work gets the lowest
+ * graph of another's stack, which usually leads to the most executions, through
+ * memory that all share. The graphs of a stack do not depend on each other, so
+ * counts are sums.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ namespace model {
 inline constexpr unsigned most_workers = 64;
 
 struct pool {
-	/* One worker's progress, which all can see. */
+	/* One worker's progress, which all can read. */
 	struct alignas(64) tally {
 		std::atomic<u64> complete, explored, blocked, panicked, ran,
 			left_out, turns_left_out, in_vain;
@@ -54,7 +54,7 @@ struct pool {
 	u64 executions() const;
 
 	unsigned workers = 0;
-	std::atomic<bool> stop; /* all is to end: a worker found something */
+	std::atomic<bool> stop; /* all must end: a worker found something */
 	std::atomic<bool> over; /* the limit of executions was reached */
 	tally of[most_workers];
 
@@ -73,13 +73,13 @@ struct pool {
 };
 
 /*
- * progress - how far a long exploration is, for who waits at a terminal
+ * progress - shows at a terminal how far a long exploration is
  */
 
 /* "1,200,000 executions, 350,000 per second, about 40 %, 12 s left" */
 std::string progress_text(u64 executions, double seconds, double share);
 
-/* A line on stderr, if that is a terminal, a second after it began. */
+/* A line on stderr, if that is a terminal, one second after the beginning. */
 struct progress {
 	~progress();
 
