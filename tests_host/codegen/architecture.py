@@ -29,7 +29,6 @@ import objects
 from objects import tool
 import orders
 import uncontended
-from facts import EXPECTATIONS
 
 # -- The interrupt flag, the pause and the clock -----------------------------
 
@@ -255,7 +254,7 @@ def _locks(compiler, machine, scratch):
     obj = compiler.compile(HERE / "all_templates.cpp",
                            Path(scratch) / "templates.o")
     yield from cross_locks.undefined(compiler, obj, of_any_kernel=True)
-    found, seen = cross_locks.check(compiler, machine, scratch, EXPECTATIONS)
+    found, seen = cross_locks.check(compiler, machine, scratch)
     yield from found
     print(f"{compiler}: {len(seen)} locks")
     yield from cross_locks.stale(compiler, seen, cross_locks.README)

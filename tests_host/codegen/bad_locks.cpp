@@ -107,6 +107,7 @@ using klock::selftest::service;
 using klock::selftest::subject;
 using locks = klock::selftest::list<
 	subject<"good", klock::ticket_lock<klock::u8>, service::fifo>,
+	subject<"unknown", klock::ticket_lock<klock::u8>, service::fifo>,
 	subject<"without_pause", klock::without_pause, service::fifo>,
 	subject<"pause_outside_the_loop", klock::pause_outside_the_loop,
 		service::fifo>,

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import cross
+import facts
 import objects
 from objects import tool
 import orders
@@ -120,16 +121,16 @@ def undefined(compiler, obj, of_any_kernel=False):
             not (of_any_kernel and name in OF_ANY_KERNEL)]
 
 
-def check(compiler, machine, scratch, expectations, extra=()):
+def check(compiler, machine, scratch, extra=()):
     """(one line for each thing that is not as it should be, the rows)"""
     obj = compiler.compile(HERE / "all_locks.cpp", Path(scratch) / "locks.o",
                            extra)
     found = undefined(compiler, obj)
     found += check_all(machine, compiler.functions(obj))
     seen = list(rows(compiler, machine, obj, scratch))
+    expected = facts.expectations([row.name for row in seen], compiler.lib)
     for row in seen:
-        if row.name in expectations:
-            found += check_row(row, expectations[row.name])
+        found += check_row(row, expected.get(row.name, facts.Expected()))
     return found, seen
 
 

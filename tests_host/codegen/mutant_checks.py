@@ -15,7 +15,6 @@ import cross_locks
 import objects
 import operations
 import orders
-from facts import EXPECTATIONS
 
 HERE = Path(__file__).resolve().parent
 
@@ -77,7 +76,7 @@ def _of_other(cxx, target, lib, look, tests, scratch):
     machine = orders.RiscV(extensions) if extensions else \
         orders.MACHINES[target]
     if look == "locks":
-        return cross_locks.check(compiler, machine, scratch, EXPECTATIONS)[0]
+        return cross_locks.check(compiler, machine, scratch)[0]
     if look in ("flags", "parking"):
         return architecture.STEPS[look](compiler, machine, scratch)
     named = "|".join(sum(map(_probes_of, tests), []))

@@ -23,7 +23,7 @@ file is in a CMake list, or included by one that is.
     lab/torture               the same, in tests_qemu
 
 A label whose folder does not exist yet is noted, and is no failure; every
-other name must be found.
+other name must be found. The test that a Size names has the lock's sizeof.
 
 A Cost that sim/costs checks is read by tests_host/sim/test_costs.cpp, which says
 how; here is whether it can be.
@@ -289,9 +289,12 @@ _CTEST = re.compile(r"\badd_test\s*\(\s*NAME\s+([\w.:/-]+)")
 
 
 def _cases(path):
+    """{name: text from there to the next} of the test cases of a file."""
     text = cxx.without_comments(path.read_text())
-    for match in _CASE.finditer(text):
-        yield "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', match[1]))
+    found = list(_CASE.finditer(text))
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    return {"".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', match[1])):
+            text[match.end():end] for match, end in zip(found, ends)}
 
 
 def _used(path):
@@ -329,15 +332,15 @@ def built_files(root):
 
 
 def test_names(root, folder, built):
-    """(exact names, names that may go on) of the tests of a folder."""
-    exact, cases = set(), set()
+    """(exact names, {name that may go on: text}) of the tests of a folder."""
+    exact, cases = set(), {}
     for path in common.files(root, folder):
         if path.suffix == ".cmake" or path.name == "CMakeLists.txt":
-            cases.update(_CTEST.findall(path.read_text()))
+            cases |= dict.fromkeys(_CTEST.findall(path.read_text()), "")
         if path not in built:
             continue
         if path.suffix in (".cpp", ".hpp"):
-            cases.update(_cases(path))
+            cases |= _cases(path)
         if path.suffix in (".cpp", ".py", ".smt2"):
             exact.add(path.stem)
             exact.add(path.stem.removeprefix("test_"))
@@ -387,12 +390,31 @@ def check_tests(root):
     return found
 
 
+def check_sizes(root, headers):
+    """A test that goes through all locks may forget one. A wrapper's size is
+    that of what is inside, and its own state's."""
+    _, cases = test_names(root, LABELS["unit"], built_files(root))
+    for path in headers:
+        if path.name in common.WRAPPERS:
+            continue
+        size = parse(path.read_text()).field("Size")
+        tests = [claim.partition("/")[2] for _, claim in
+                 (size.checked if size else []) if claim.startswith("unit/")]
+        texts = [text for name, text in cases.items()
+                 if name.startswith(tuple(tests))]
+        has_it = re.compile(rf"\bsizeof\([^()]*\b{path.stem}\b")
+        if texts and not any(map(has_it.search, texts)):
+            yield Finding(common.relative(path, root), size.line,
+                          f"'{tests[0]}' has no sizeof({path.stem})")
+
+
 def check(root):
     headers = common.lock_headers(root)
     if not headers:
         return common.nothing_found("no lib/klock/*_lock.hpp")
     return [finding for path in headers
-            for finding in check_header(path, root)] + check_tests(root)
+            for finding in check_header(path, root)
+            ] + check_tests(root) + list(check_sizes(root, headers))
 
 
 if __name__ == "__main__":
