@@ -13,13 +13,11 @@ be a verb that they know, and each public type must be in one of them, or in
 ELSEWHERE. Each wrapper hands on each verb of the locks inside.
 
 --check fails where a part is not what --write would write, a verb is missing
-without a reason, or a reason is left over. --selftest: it does, of a copy of the
-headers with a verb less or a verb more.
-Run: verbs.py --root DIR --check | --write | --selftest
+without a reason, or a reason is left over.
+Run: verbs.py --root DIR --check | --write
 """
 import fnmatch
 import re
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -854,86 +852,6 @@ def findings(root, cxx, write=False):
             update(root, parts, write))
 
 
-# (header, a text, what is there instead, a finding)
-FAULTS = (
-    ("klock/mutex.hpp", "is_contended() const", "is_wanted() const",
-     "mutex has no is_contended in C++: fill it"),
-    ("klock/mutex.hpp", "is_contended() const", "is_wanted() const",
-     "patient_mutex::is_wanted() is no verb"),
-    ("klock/detail/verbs.hpp", "void downgrade(Site", "void down(Site",
-     "verbs.hpp: downgrade has no row, or no member"),
-    ("klock/detail/verbs.hpp", "struct downgrade : row", "struct down : row",
-     "verbs.hpp: no row downgrade, which has a column"),
-    ("klock/recursive_lock.hpp", "!is_one_of<Verb, verb::lock_paced,",
-     "!is_one_of<Verb, verb::lock_paced, verb::is_contended,",
-     "recursive_lock has no is_contended in C++: fill it"),
-    ("c/klock/verbs.h", "V(x, NONE, downgrade, (struct",
-     "V(x, TRUTH, downgrade, (struct",
-     "verbs.h: downgrade returns void in C++, which is not TRUTH"),
-    ("c/klock/verbs.h", "#define KLOCK_CONTENDED(K, v)",
-     "#define KLOCK_CONTENDED(K, v) K(TAS, tas, v)",
-     "no list has the kinds of is_contended and no others"),
-    ("c/klock/c_functions.hpp", "KLOCK_C_MEMBER(set_base)\n", "",
-     "members is stale"),
-    ("klock/anderson_lock.hpp", "[[nodiscard]] bool is_locked() const",
-     "void downgrade() {}\n\t[[nodiscard]] bool is_locked() const",
-     "anderson_lock has downgrade in C++, and no lock_shared"),
-    ("klock/anderson_lock.hpp", "[[nodiscard]] bool is_locked() const",
-     "bool is_contended() const { return false; }\n"
-     "\t[[nodiscard]] bool is_locked() const", "locks is stale"),
-    ("klock/tas_lock.hpp", "[[nodiscard]] bool is_locked() const",
-     "void shout() {}\n\t[[nodiscard]] bool is_locked() const",
-     "tas_lock::shout() is no verb"),
-    ("klock/plain.hpp", "struct plain {", "struct one {\n\tvoid lock() {}\n};\n"
-     "template <typename T>\nstruct plain {", "one is in no table"),
-    ("c/klock/verbs.h", "K(UPGRADABLE, phase_fair_u16, v)",
-     "K(READERS, phase_fair_u16, v)",
-     "only ['phase_fair_u8'] have upgrade in C"),
-    ("c/klock/klock.h", "KLOCK_OF(KLOCK_DOWNGRADED,",
-     "KLOCK_OF(KLOCK_SHARED_MUTEXES,",
-     "rw_ticket_lock has no downgrade in C: fill it"),
-    ("c/klock/verbs.h", "KLOCK_SHAPE_PLAIN(V, D, x)                                "
-     "             \\\n\tKLOCK_CONTENDED_VERB(D, x)",
-     "KLOCK_SHAPE_PLAIN(V, D, x)", "padded_ticket_lock has no is_contended in C"),
-    ("c/klock/verbs.h", "D(x, TRUTH, is_locked, (const struct klock_##x *lock), "
-     "(lock))\n", "D(x, TRUTH, is_locked, (const struct klock_##x *lock), "
-     "(lock)) \\\n\tD(x, NONE, shout, (struct klock_##x *lock), (lock))\n",
-     "klock_tas_shout() has no macro"),
-    ("c/klock/verbs.h", "D(x, TRUTH, is_contended, (const struct klock_##x *lock), "
-     "(lock))\n", "D(x, TRUTH, is_contended, (const struct klock_##x *lock), "
-     "(lock)) \\\n\tD(x, TRUTH, is_shouted, (const struct klock_##x *lock), "
-     "(lock))\n#define klock_is_shouted(...) "
-     "KLOCK_OF(KLOCK_CONTENDED, KLOCK_COUNTED_CONTENDED, is_shouted, "
-     "__VA_ARGS__)\n", "klock_is_shouted() of"),
-    ("c/klock/klock.h", "#define klock_wait_with_irqsave(",
-     "#define klock_waits_with_irqsave(",
-     "klock_condition has no wait_with_irqsave in C"),
-    ("klock/checked_lock.hpp", "void note_handed_over(call_site by)",
-     "void shout() {}\n\tvoid note_handed_over(call_site by)",
-     "checked_lock::shout() is no verb"),
-)
-
-
-def selftest(root, cxx):
-    """Returns the FAULTS that are not found."""
-    missed = findings(root, cxx)
-    for header, text, instead, finding in FAULTS:
-        with tempfile.TemporaryDirectory() as scratch:
-            copy = Path(scratch)
-            shutil.copytree(root / "lib", copy / "lib")
-            path = copy / "lib" / header
-            before = path.read_text()
-            if before.count(text) != 1:
-                missed.append(f"{header}: not once: {text}")
-                continue
-            path.write_text(before.replace(text, instead))
-            found = findings(copy, cxx)
-            if not any(finding in line for line in found):
-                missed.append(f"{header}, {instead}: not '{finding}', but "
-                              f"{found}")
-    return missed
-
-
 def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("--root", type=tool.tree, required=True)
@@ -941,10 +859,8 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--write", action="store_true")
-    what.add_argument("--selftest", action="store_true")
     args = parser.parse_args()
-    wrong = (selftest(args.root, args.cxx) if args.selftest else
-             findings(args.root, args.cxx, args.write))
+    wrong = findings(args.root, args.cxx, args.write)
     for line in wrong:
         print(line)
     return 1 if wrong else 0
