@@ -33,17 +33,18 @@ graph of_cpus(unsigned cpus)
 }
 
 /* Adds a write that is the newest. */
-ref write(graph &g, unsigned cpu, unsigned place, order o, u64 value,
+ref write(graph &g, unsigned cpu, unsigned location, order o, u64 value,
 	  bool exclusive = false)
 {
-	g.add_write(cpu, place, o, value, exclusive);
-	g.insert(g.last_of(cpu), g.last(place) + 1);
+	g.add_write(cpu, location, o, value, exclusive);
+	g.insert(g.last_of(cpu), g.last(location) + 1);
 	return g.last_of(cpu);
 }
 
-void read(graph &g, unsigned cpu, unsigned place, order o, ref from = {})
+void read(graph &g, unsigned cpu, unsigned location, order o, ref from = {})
 {
-	g.add_read(cpu, place, o, from, from.initial() ? 0 : g.at(from).value);
+	g.add_read(cpu, location, o, from,
+		   from.initial() ? 0 : g.at(from).value);
 }
 
 /* x = 1; read y, beside y = 1; read x: both read what was there at first. */

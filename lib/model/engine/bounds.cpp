@@ -8,8 +8,8 @@ namespace {
 /* Whether a write above this position was there before the event. */
 bool was_newer(const graph &g, const event &e)
 {
-	for (unsigned p = g.position(e) + 1; p <= g.last(e.place); p++)
-		if (g.at(g.write_at(e.place, p)).stamp < e.stamp)
+	for (unsigned p = g.position(e) + 1; p <= g.last(e.location); p++)
+		if (g.at(g.write_at(e.location, p)).stamp < e.stamp)
 			return true;
 	return false;
 }

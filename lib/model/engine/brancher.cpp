@@ -31,14 +31,15 @@ order brancher::order_found(ref read, u64 word) const
 	return e.ord;
 }
 
-u64 brancher::word_at(unsigned place, unsigned position, const window &w) const
+u64 brancher::word_at(unsigned location, unsigned position,
+		      const window &w) const
 {
 	const graph &g = work.running();
 
 	if (position)
-		return g.at(g.write_at(place, position)).value;
+		return g.at(g.write_at(location, position)).value;
 	if (learning.is_walk())
-		return learning.known().places[place].initial;
+		return learning.known().locations[location].initial;
 
 	/* The memory holds what the location started with. */
 	u64 word = 0;
@@ -65,19 +66,19 @@ void brancher::note_read(const graph &g, u16 op, ref write)
 		operations.note_read(op, g.at(write).op);
 }
 
-void brancher::read(const reading &q, unsigned place)
+void brancher::read(const reading &q, unsigned location)
 {
 	graph &g = work.running();
 	const unsigned cpu = cpus.current();
 	const ref mine = g.next_of(cpu);
-	const unsigned newest = g.last(place);
+	const unsigned newest = g.last(location);
 
 	g.step = learning.current_step();
 	g.op = q.op;
-	for (unsigned p = floor(g, place, g.seen_before(mine)); p < newest;
+	for (unsigned p = floor(g, location, g.seen_before(mine)); p < newest;
 	     p++) {
-		const ref w = g.write_at(place, p);
-		const u64 word = word_at(place, p, q.at);
+		const ref w = g.write_at(location, p);
+		const u64 word = word_at(location, p, q.at);
 
 		/*
 		 * A blocked wait can be revisited by a later write only if it
@@ -88,18 +89,18 @@ void brancher::read(const reading &q, unsigned place)
 			continue;
 		if (symmetry.enters_gate(g, q) && !symmetry.in_turn(g, cpu, w))
 			continue;
-		if (q.would_write(word) && has_rival(g, place, p)) {
-			only_revisit(q, place, p);
+		if (q.would_write(word) && has_rival(g, location, p)) {
+			only_revisit(q, location, p);
 			continue;
 		}
 		auto other = work.copy(g);
-		other->add_read(cpu, place, q.order_for(word), w, word);
+		other->add_read(cpu, location, q.order_for(word), w, word);
 		if (keep_if_consistent(std::move(other), mine))
 			note_read(g, q.op, w);
 	}
-	const ref last = g.write_at(place, newest);
-	const u64 word = word_at(place, newest, q.at);
-	g.add_read(cpu, place, q.order_for(word), last, word);
+	const ref last = g.write_at(location, newest);
+	const u64 word = word_at(location, newest, q.at);
+	g.add_read(cpu, location, q.order_for(word), last, word);
 	note_read(g, q.op, last);
 }
 
@@ -107,47 +108,48 @@ void brancher::read(const reading &q, unsigned place)
  * Adds an RMW directly above a write that has one. That is no execution, but in
  * one that it leads to the rival may be above this RMW.
  */
-void brancher::only_revisit(const reading &q, unsigned place, unsigned position)
+void brancher::only_revisit(const reading &q, unsigned location,
+			    unsigned position)
 {
 	const unsigned cpu = cpus.current();
-	const u64 word = word_at(place, position, q.at);
+	const u64 word = word_at(location, position, q.at);
 	auto other = work.copy(work.running());
 
-	other->add_read(cpu, place, q.ord, other->write_at(place, position),
-			word);
+	other->add_read(cpu, location, q.ord,
+			other->write_at(location, position), word);
 	if (other->step)
 		other->step = learning.at(other->step).after(word);
-	other->add_write(cpu, place, q.store_ord, q.written(word), true);
-	symmetry.look_at_gate(*other, place, true);
+	other->add_write(cpu, location, q.store_ord, q.written(word), true);
+	symmetry.look_at_gate(*other, location, true);
 	revisit(*other, other->last_of(cpu));
 	work.recycle(std::move(other));
 }
 
-void brancher::write(const reading &q, unsigned place, u64 word)
+void brancher::write(const reading &q, unsigned location, u64 word)
 {
 	graph &g = work.running();
 	const unsigned cpu = cpus.current();
 	const bool exclusive = q.writes;
-	const unsigned newest = g.last(place);
-	unsigned lowest = floor(g, place, g.seen_before(g.next_of(cpu))) + 1;
+	const unsigned newest = g.last(location);
+	unsigned lowest = floor(g, location, g.seen_before(g.next_of(cpu))) + 1;
 	unsigned own = newest + 1;
 
 	g.step = learning.current_step();
 	g.op = q.op;
-	g.add_write(cpu, place, q.store_ord, word, exclusive);
-	symmetry.look_at_gate(g, place, exclusive);
+	g.add_write(cpu, location, q.store_ord, word, exclusive);
+	symmetry.look_at_gate(g, location, exclusive);
 	const ref mine = g.last_of(cpu);
 	revisit(g, mine);
 
 	if (exclusive) {
 		const ref read{mine.cpu, static_cast<u8>(mine.index - 1)};
 		own = g.position(g.at(read)) + 1;
-		if (splits_rmw(g, place, own))
+		if (splits_rmw(g, location, own))
 			cpus.stop(); /* and does not count */
 		lowest = own;
 	}
 	for (unsigned p = lowest; p <= newest && !exclusive; p++) {
-		if (splits_rmw(g, place, p))
+		if (splits_rmw(g, location, p))
 			continue;
 		auto other = work.copy(g);
 		other->insert(mine, p);
@@ -201,8 +203,8 @@ static bool added_newest(const graph &g, const event &e, const clock &causes)
 		return e.value == 0;
 	if (e.revisits)
 		return false;
-	for (unsigned p = g.position(e) + 1; p <= g.last(e.place); p++) {
-		const ref w = g.write_at(e.place, p);
+	for (unsigned p = g.position(e) + 1; p <= g.last(e.location); p++) {
+		const ref w = g.write_at(e.location, p);
 		if (g.at(w).stamp <= e.stamp || causes.contains(w))
 			return false;
 	}
@@ -241,7 +243,7 @@ void brancher::revisit(const graph &with, ref write)
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
 			const event &e = with.at(r);
 
-			if (e.what != kind::read || e.place != a.place)
+			if (e.what != kind::read || e.location != a.location)
 				continue;
 			if (settled == unknown)
 				settled = last_settled(with, a.porf);
@@ -257,7 +259,7 @@ void brancher::revisit(const graph &with, ref write)
 void brancher::serve(const graph &with, ref read, ref write)
 {
 	const u32 since = with.at(read).stamp;
-	const unsigned place = with.at(write).place;
+	const unsigned location = with.at(write).location;
 	const bool exclusive = with.at(write).exclusive;
 	clock kept = with.at(write).porf;
 
@@ -269,9 +271,9 @@ void brancher::serve(const graph &with, ref read, ref write)
 	auto base = work.make();
 	base->copy_kept(with, kept);
 
-	const unsigned newest = base->last(place);
-	unsigned p = floor(*base, place, base->seen_before(write));
-	const unsigned seen = floor(*base, place, base->seen_before(read));
+	const unsigned newest = base->last(location);
+	unsigned p = floor(*base, location, base->seen_before(write));
+	const unsigned seen = floor(*base, location, base->seen_before(read));
 	p = (p > seen ? p : seen) + 1;
 	unsigned to = newest + 1;
 	if (exclusive) {
@@ -304,9 +306,9 @@ void brancher::serve(const graph &with, ref read, ref write)
 					     with.at(write).op);
 	};
 	for (; p < to; p++)
-		if (!splits_rmw(*base, place, p))
+		if (!splits_rmw(*base, location, p))
 			keep(work.copy(*base));
-	if (p == to && !splits_rmw(*base, place, p))
+	if (p == to && !splits_rmw(*base, location, p))
 		keep(std::move(base));
 	else
 		work.recycle(std::move(base));

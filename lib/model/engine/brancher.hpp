@@ -3,7 +3,7 @@
  * brancher - adds the next event to the graph, and its alternatives to the work
  * list
  *
- * The run itself takes the newest write, and the last place in modification
+ * The run itself takes the newest write, and the last position in modification
  * order: an event with nothing after it breaks no axiom. Source: TruSt (see
  * checker.hpp), algorithm 2.
  */
@@ -35,8 +35,8 @@ struct brancher {
 	void start_run(unsigned count);
 
 	/* -- The current CPU's next event -- */
-	void read(const reading &, unsigned place);
-	void write(const reading &, unsigned place, u64 word);
+	void read(const reading &, unsigned location);
+	void write(const reading &, unsigned location, u64 word);
 	void fence(effect);
 	void choose(u64 of);
 
@@ -45,7 +45,7 @@ struct brancher {
 	void note_swap(const reading &);
 
 	/* The value of a location at this position in modification order. */
-	u64 word_at(unsigned place, unsigned position, const window &) const;
+	u64 word_at(unsigned location, unsigned position, const window &) const;
 
       private:
 	struct swap {
@@ -56,7 +56,8 @@ struct brancher {
 	};
 
 	void note_read(const graph &, u16 op, ref write);
-	void only_revisit(const reading &, unsigned place, unsigned position);
+	void only_revisit(const reading &, unsigned location,
+			  unsigned position);
 	void revisit(const graph &with, ref write);
 	void serve(const graph &with, ref read, ref write);
 	order order_found(ref read, u64 word) const;

@@ -134,7 +134,7 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 				o = both(o, one.by);
 		return order_on(m, does, o);
 	};
-	unsigned places = 0;
+	unsigned locations = 0;
 
 	x->reset(f.cpus, f.sequence);
 	for (unsigned c = 0; c < f.cpus; c++) {
@@ -154,7 +154,8 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 			x->sb[c].push_back(e);
 			there[c].push_back(static_cast<u8>(x->length(c)));
 			if (is_access(e))
-				places = std::max(places, e.place + 1u);
+				locations =
+					std::max(locations, e.location + 1u);
 			if (behind[i])
 				x->sb[c].push_back(full_fence());
 		}
@@ -167,7 +168,7 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 			x->any_sc |= e.ord == order::seq_cst;
 		}
 	x->any_sc_access = x->any_sc;
-	for (unsigned p = 0; p < places; p++)
+	for (unsigned p = 0; p < locations; p++)
 		for (unsigned i = 1; i <= f.last(p); i++) {
 			ref w = f.write_at(p, i);
 			w.index = there[w.cpu][w.index];
@@ -216,7 +217,7 @@ static void add_fences(const graph &g, bool only_stores, repairs_of &to)
 			const ref a =
 				begins(g, r) ? access_before(g, r) : ref{};
 			if (!a.index || !g.at(a).op || !g.at(r).op ||
-			    g.at(a).place == g.at(r).place)
+			    g.at(a).location == g.at(r).location)
 				continue;
 			if (only_stores && (g.at(a).what != kind::write ||
 					    g.at(r).what != kind::read))
@@ -390,11 +391,11 @@ void add_new(std::vector<std::string> &to, const std::string &one)
 std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 {
 	const graph &g = *f.of;
-	std::vector<std::string> rows, places;
+	std::vector<std::string> rows, locations;
 
 	if (one.after)
-		add_new(places, text(operations[one.after].where));
-	add_new(places, text(operations[one.op].where));
+		add_new(locations, text(operations[one.after].where));
+	add_new(locations, text(operations[one.op].where));
 	for (unsigned c = 0; c < g.cpus; c++)
 		for (unsigned i = 1; i <= g.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
@@ -420,7 +421,7 @@ std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 	if (!one.after && !rows.empty())
 		all += rows.size() > 1 ? "at rows " : "at row ";
 	all += listed(rows);
-	const std::string where = listed(places);
+	const std::string where = listed(locations);
 	if (rows.empty())
 		return all + (one.after ? "between " : "at ") + where;
 	return all + (where.empty() ? "" : " (" + where + ")");

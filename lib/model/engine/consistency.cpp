@@ -3,19 +3,19 @@
 
 namespace model {
 
-unsigned floor(const graph &g, unsigned place, const clock &seen)
+unsigned floor(const graph &g, unsigned location, const clock &seen)
 {
-	const unsigned newest = g.last(place);
+	const unsigned newest = g.last(location);
 	unsigned lowest = 0;
 
-	if (!newest || seen.contains(g.write_at(place, newest)))
+	if (!newest || seen.contains(g.write_at(location, newest)))
 		return newest;
 	for (unsigned cpu = 0; cpu < g.cpus; cpu++) {
 		/* The latest access in the clock is enough: the earlier ones
 		 * are below it. */
 		for (unsigned i = seen.at[cpu]; i-- > 0;) {
 			const event &e = g.sb[cpu][i];
-			if (e.place != place ||
+			if (e.location != location ||
 			    (e.what != kind::read && e.what != kind::write))
 				continue;
 			const unsigned position = g.position(e);
@@ -42,7 +42,7 @@ bool coherent(const graph &g)
 
 			clock seen = e.hb;
 			seen.at[c]--;
-			const unsigned lowest = floor(g, e.place, seen);
+			const unsigned lowest = floor(g, e.location, seen);
 			if (e.what == kind::write && e.mo <= lowest)
 				return false;
 			if (e.what == kind::read && g.position(e) < lowest)
@@ -134,10 +134,10 @@ struct psc {
 		return !(a == b) && at(b).hb.contains(a);
 	}
 
-	/* The index of a fence and a place in the vectors below. */
-	usize slot(unsigned fence, unsigned place) const
+	/* The index of a fence and a location in the vectors below. */
+	usize slot(unsigned fence, unsigned location) const
 	{
-		return fence * room + place;
+		return fence * room + location;
 	}
 
 	const graph *g = nullptr;
@@ -146,8 +146,8 @@ struct psc {
 	std::vector<ref> fences;	/* CPU by CPU, in program order */
 	std::vector<u8> seen;		/* their clocks */
 	unsigned first_fence[max_cpus + 1] = {};
-	unsigned places = 0;
-	usize room = 0; /* places, rounded up */
+	unsigned locations = 0;
+	usize room = 0; /* locations, rounded up */
 
 	/* Indexed by slot(): */
 	std::vector<u16> first_after; /* least key that the fence hb */
@@ -161,8 +161,8 @@ void psc::add(ref r)
 {
 	const event &e = at(r);
 
-	if (is_access(e) && e.place >= places)
-		places = e.place + 1u;
+	if (is_access(e) && e.location >= locations)
+		locations = e.location + 1u;
 	if (e.ord != order::seq_cst)
 		return;
 	nodes.push_back(r);
@@ -199,12 +199,12 @@ void psc::look_around(unsigned cpu)
 			while (a < end && seen[a * max_cpus + cpu] < i)
 				a++;
 			if (b > first_fence[of])
-				least(first_after[slot(b - 1, e.place)], k);
+				least(first_after[slot(b - 1, e.location)], k);
 			if (a == end)
 				continue;
-			most(last_before[slot(a, e.place)], k);
+			most(last_before[slot(a, e.location)], k);
 			if (e.what == kind::write)
-				most(last_write_before[slot(a, e.place)], k);
+				most(last_write_before[slot(a, e.location)], k);
 		}
 	}
 }
@@ -230,7 +230,7 @@ void psc::pass_on(unsigned of)
 
 void psc::look_around()
 {
-	room = (places + row - 1) / row * row;
+	room = (locations + row - 1) / row * row;
 	first_after.assign(fences.size() * room, none);
 	last_before.assign(fences.size() * room, 0);
 	last_write_before.assign(fences.size() * room, 0);
@@ -264,7 +264,7 @@ bool psc::from_fence(unsigned a, unsigned b) const
 	const event &e = at(nodes[b]);
 
 	return e.what == kind::write &&
-	       first_after[slot(fence_of[a], e.place)] < key(*g, e);
+	       first_after[slot(fence_of[a], e.location)] < key(*g, e);
 }
 
 /* [E]; scb; hb?; [F], less the same, the other way round. */
@@ -272,21 +272,21 @@ bool psc::to_fence(unsigned a, unsigned b) const
 {
 	const event &e = at(nodes[a]);
 
-	return last_write_before[slot(fence_of[b], e.place)] > key(*g, e);
+	return last_write_before[slot(fence_of[b], e.location)] > key(*g, e);
 }
 
 /* sb, elsewhere; hb; sb, elsewhere: from and to another location. */
 bool psc::detour(ref a, ref b) const
 {
-	const auto elsewhere = [&](ref r, u16 place) {
-		return !is_access(at(r)) || at(r).place != place;
+	const auto elsewhere = [&](ref r, u16 location) {
+		return !is_access(at(r)) || at(r).location != location;
 	};
 	ref out{a.cpu, static_cast<u8>(a.index + 1)};
 	ref in{b.cpu, static_cast<u8>(b.index - 1)};
 
-	while (out.index <= g->length(a.cpu) && !elsewhere(out, at(a).place))
+	while (out.index <= g->length(a.cpu) && !elsewhere(out, at(a).location))
 		out.index++;
-	while (in.index && !elsewhere(in, at(b).place))
+	while (in.index && !elsewhere(in, at(b).location))
 		in.index--;
 	return out.index <= g->length(a.cpu) && in.index && before(out, in);
 }
@@ -298,7 +298,7 @@ bool psc::between_accesses(ref a, ref b) const
 
 	if (a.cpu == b.cpu)
 		return a.index < b.index;
-	if (from.place == to.place) {
+	if (from.location == to.location) {
 		if (to.what == kind::write && key(*g, from) < key(*g, to))
 			return true;
 		if (before(a, b))
@@ -339,7 +339,7 @@ bool psc::acyclic(const graph &of)
 	fence_of.clear();
 	fences.clear();
 	seen.clear();
-	places = 0;
+	locations = 0;
 	for (unsigned cpu = 0; cpu < g->cpus; cpu++) {
 		first_fence[cpu] = static_cast<unsigned>(fences.size());
 		for (unsigned i = 1; i <= g->length(cpu); i++)
@@ -393,14 +393,14 @@ static bool add_fences(const graph &g, const clock &seen, clock &before)
 
 /* The highest key at a location among the accesses in this clock; a CPU's last
  * access has its highest. */
-static unsigned highest(const graph &g, unsigned place, const clock &seen)
+static unsigned highest(const graph &g, unsigned location, const clock &seen)
 {
 	unsigned most = 0;
 
 	for (unsigned c = 0; c < g.cpus; c++) {
 		for (unsigned i = seen.at[c]; i-- > 0;) {
 			const event &e = g.sb[c][i];
-			if (e.place != place || !is_access(e))
+			if (e.location != location || !is_access(e))
 				continue;
 			const unsigned k = key(g, e);
 			most = k > most ? k : most;
@@ -420,7 +420,7 @@ static bool add_leading(const graph &g, clock &before)
 		for (unsigned i = before.at[c] + 1u; i <= g.length(c); i++) {
 			const event &e = g.sb[c][i - 1];
 			if (is_access(e) &&
-			    key(g, e) < highest(g, e.place, before))
+			    key(g, e) < highest(g, e.location, before))
 				any |= add_fences(g, e.hb, before);
 		}
 	}
@@ -436,7 +436,7 @@ bool sc_holds_with(const graph &g, ref last)
 		return sc_holds(g);
 	add_fences(g, a.hb, before);
 	do {
-		if (highest(g, a.place, before) > key(g, a))
+		if (highest(g, a.location, before) > key(g, a))
 			return false;
 	} while (add_leading(g, before));
 	return true;
@@ -547,9 +547,9 @@ void global_order::order_location(ref r)
 		order(e.from, r);
 
 	const unsigned next = g.position(e) + 1;
-	if (next > g.last(e.place))
+	if (next > g.last(e.location))
 		return;
-	const ref w = g.write_at(e.place, next);
+	const ref w = g.write_at(e.location, next);
 	const ref own{r.cpu, static_cast<u8>(r.index + 1)};
 	if (!(read && w == own && g.at(w).exclusive))
 		order(r, w);

@@ -26,18 +26,18 @@ namespace model {
  * The lowest write in modification order that an access with this clock can
  * still read; a write of its own must be above it.
  */
-unsigned floor(const graph &g, unsigned place, const clock &seen);
+unsigned floor(const graph &g, unsigned location, const clock &seen);
 
 /* Whether a write at this position would split an RMW. */
-inline bool splits_rmw(const graph &g, unsigned place, unsigned position)
+inline bool splits_rmw(const graph &g, unsigned location, unsigned position)
 {
-	return g.is_exclusive(place, position);
+	return g.is_exclusive(location, position);
 }
 
 /* Whether the write at this position already has an RMW directly above it. */
-inline bool has_rival(const graph &g, unsigned place, unsigned position)
+inline bool has_rival(const graph &g, unsigned location, unsigned position)
 {
-	return g.is_exclusive(place, position + 1);
+	return g.is_exclusive(location, position + 1);
 }
 
 /* Whether hb; eco? has no cycle, and an RMW's halves are adjacent. */

@@ -26,7 +26,7 @@ bool timeline::depends(const graph &g, const row &r, const row &that,
 		return false;
 	const event &w = g.at(that.write);
 	const event &read = g.at(r.read);
-	return read.place == w.place &&
+	return read.location == w.location &&
 	       (read.from == that.write ||
 		(that_is_above && w.mo > g.position(read)));
 }

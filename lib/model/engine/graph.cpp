@@ -60,12 +60,12 @@ static void take_from(const graph &g, event &read)
 		read.hb.join(write.rel);
 }
 
-event &graph::add_read(unsigned cpu, unsigned place, order o, ref from,
+event &graph::add_read(unsigned cpu, unsigned location, order o, ref from,
 		       u64 value)
 {
 	event &e = append(cpu, kind::read, o);
 
-	e.place = static_cast<u16>(place);
+	e.location = static_cast<u16>(location);
 	e.from = from;
 	e.value = value;
 	take_from(*this, e);
@@ -111,7 +111,7 @@ clock graph::own_of(unsigned cpu, std::size_t i) const
 		return own;
 	for (std::size_t before = i; before-- > 0;) {
 		if (mine[before].what != kind::write ||
-		    mine[before].place != mine[i].place)
+		    mine[before].location != mine[i].location)
 			continue;
 		own.join(own_of(cpu, before));
 		break;
@@ -132,12 +132,12 @@ void graph::hand_on(unsigned cpu, std::size_t i)
 	}
 }
 
-event &graph::add_write(unsigned cpu, unsigned place, order o, u64 value,
+event &graph::add_write(unsigned cpu, unsigned location, order o, u64 value,
 			bool exclusive)
 {
 	event &e = append(cpu, kind::write, o);
 
-	e.place = static_cast<u16>(place);
+	e.location = static_cast<u16>(location);
 	e.value = value;
 	e.exclusive = exclusive;
 	hand_on(cpu, sb[cpu].size() - 1);
@@ -218,13 +218,13 @@ bool graph::settle()
 	return true;
 }
 
-void graph::make_room(unsigned place)
+void graph::make_room(unsigned location)
 {
-	if (place >= counts.size()) {
-		counts.resize(place + 1);
-		orders.resize((place + 1) * stride);
+	if (location >= counts.size()) {
+		counts.resize(location + 1);
+		orders.resize((location + 1) * stride);
 	}
-	if (counts[place] < stride)
+	if (counts[location] < stride)
 		return;
 
 	std::vector<ref> wider(counts.size() * stride * 2);
@@ -237,17 +237,17 @@ void graph::make_room(unsigned place)
 
 void graph::insert(ref write, unsigned position)
 {
-	const unsigned place = at(write).place;
+	const unsigned location = at(write).location;
 
-	make_room(place);
-	ref *const mo = &orders[place * stride];
-	for (unsigned i = counts[place]; i >= position; i--) {
+	make_room(location);
+	ref *const mo = &orders[location * stride];
+	for (unsigned i = counts[location]; i >= position; i--) {
 		mo[i] = mo[i - 1];
 		at(mo[i]).mo = static_cast<u16>(i + 1);
 	}
 	mo[position - 1] = write;
 	at(write).mo = static_cast<u16>(position);
-	counts[place]++;
+	counts[location]++;
 }
 
 void graph::copy_kept(const graph &from, const clock &kept)
@@ -269,18 +269,18 @@ void graph::copy_kept(const graph &from, const clock &kept)
 	}
 	counts.resize(from.counts.size());
 	orders.resize(from.orders.size());
-	for (std::size_t place = 0; place < counts.size(); place++) {
-		const ref *const mo = &from.orders[place * stride];
-		ref *const left = &orders[place * stride];
+	for (std::size_t location = 0; location < counts.size(); location++) {
+		const ref *const mo = &from.orders[location * stride];
+		ref *const left = &orders[location * stride];
 		u16 many = 0;
 
-		for (unsigned i = 0; i < from.counts[place]; i++) {
+		for (unsigned i = 0; i < from.counts[location]; i++) {
 			if (!kept.contains(mo[i]))
 				continue;
 			left[many++] = mo[i];
 			at(mo[i]).mo = many;
 		}
-		counts[place] = many;
+		counts[location] = many;
 	}
 }
 

@@ -40,7 +40,7 @@ constexpr bool releases(order o)
 	       o == order::seq_cst;
 }
 
-/* An event's name: its CPU, and its place there, counted from 1. */
+/* An event's name: its CPU, and its index there, counted from 1. */
 struct ref {
 	u8 cpu = 0;
 	u8 index = 0; /* 0: what the location started with */
@@ -71,7 +71,7 @@ struct event {
 	clock rel;     /* write: what acquiring from it brings */
 	u32 stamp = 0; /* when it was added */
 	u32 step = 0;  /* of the code that added it: learnt.hpp */
-	u16 place = 0;
+	u16 location = 0;
 	u16 mo = 0; /* write: its position in modification order, from 1 */
 	u16 op =
 		0; /* the operation of the code that it is of: operations.hpp */
@@ -116,14 +116,16 @@ struct graph {
 		return e.index > 1 ? sb[e.cpu][e.index - 2u].hb : clock{};
 	}
 
-	/* Writes to a place, at the positions 1 .. last(); 0 is the initial. */
-	unsigned last(unsigned place) const
+	/* Writes to a location, at the positions 1 .. last(); 0 is the initial.
+	 */
+	unsigned last(unsigned location) const
 	{
-		return place < counts.size() ? counts[place] : 0;
+		return location < counts.size() ? counts[location] : 0;
 	}
-	ref write_at(unsigned place, unsigned position) const
+	ref write_at(unsigned location, unsigned position) const
 	{
-		return position ? orders[place * stride + position - 1] : ref{};
+		return position ? orders[location * stride + position - 1]
+				: ref{};
 	}
 	/* The position of a write, or of the write that a read reads. */
 	unsigned position(const event &e) const
@@ -133,16 +135,16 @@ struct graph {
 		return e.from.initial() ? 0 : at(e.from).mo;
 	}
 	/* Whether the write at this position is an RMW's. */
-	bool is_exclusive(unsigned place, unsigned position) const
+	bool is_exclusive(unsigned location, unsigned position) const
 	{
-		return position && position <= last(place) &&
-		       at(write_at(place, position)).exclusive;
+		return position && position <= last(location) &&
+		       at(write_at(location, position)).exclusive;
 	}
 
 	/* Each adds the CPU's next event. */
-	event &add_read(unsigned cpu, unsigned place, order o, ref from,
+	event &add_read(unsigned cpu, unsigned location, order o, ref from,
 			u64 value);
-	event &add_write(unsigned cpu, unsigned place, order o, u64 value,
+	event &add_write(unsigned cpu, unsigned location, order o, u64 value,
 			 bool exclusive);
 	event &add_fence(unsigned cpu, order o);
 	event &add_choice(unsigned cpu, u64 value);
@@ -181,10 +183,10 @@ struct graph {
 	void find_past(unsigned cpu, std::size_t i);
 	clock own_of(unsigned cpu, std::size_t i) const;
 	void hand_on(unsigned cpu, std::size_t i);
-	void make_room(unsigned place);
+	void make_room(unsigned location);
 
 	u32 next_stamp = 1;
-	unsigned stride = 24; /* room for so many writes to a place */
+	unsigned stride = 24; /* room for so many writes to a location */
 	std::vector<u16> counts;
 	std::vector<ref> orders;
 };

@@ -31,7 +31,7 @@ static std::string field_name(const hooked::window &w)
 
 /* One row of the timeline: the CPU's last event, or its last two. */
 void interpreter::note(const char *name, const reading &q, site s,
-		       unsigned place)
+		       unsigned location)
 {
 	if (!reports.is_showing())
 		return;
@@ -44,7 +44,7 @@ void interpreter::note(const char *name, const reading &q, site s,
 			return std::to_string(q.at.as_signed(word));
 		return reports.known.value(q.at.look(word), q.at.bits / 8u);
 	};
-	timeline::row r{cpus.current(), "", s, {}, {}, place};
+	timeline::row r{cpus.current(), "", s, {}, {}, location};
 	r.at = static_cast<const char *>(q.at.at);
 	r.bytes = q.at.bytes;
 
@@ -68,7 +68,7 @@ void interpreter::note(const char *name, const reading &q, site s,
 }
 
 /* The location of a window in the graphs; checks that the object lives. */
-unsigned interpreter::place_of(window &w, site s)
+unsigned interpreter::location_of(window &w, site s)
 {
 	if (task.given->split_pairs && w.bits < 8 * w.bytes) {
 		const bool joined = w.shift < w.together;
@@ -79,7 +79,7 @@ unsigned interpreter::place_of(window &w, site s)
 			w.shift = 0;
 		}
 	}
-	return memory.place_of(w, s);
+	return memory.location_of(w, s);
 }
 
 /* A read of this window with this order; counters may be narrower. */
@@ -102,14 +102,14 @@ reading interpreter::asking(const window &w, effect o) const
  */
 
 /* Returns the graph's next event of this CPU; the code must do the same. */
-const event &interpreter::next(kind what_it_is, unsigned place, u16 op)
+const event &interpreter::next(kind what_it_is, unsigned location, u16 op)
 {
 	graph &g = work.running();
 	event &e = g.at(cpus.next_event());
 
 	e.step = learning.current_step();
 	e.op = op;
-	if (e.what == what_it_is && e.place == place)
+	if (e.what == what_it_is && e.location == location)
 		return e;
 	if (cpus.now() == scheduler::phase::comparing || g.unsure)
 		cpus.stop();
@@ -126,32 +126,33 @@ bool interpreter::is_at_end() const
 }
 
 /* Tells the learner which of the location's values would end a wait. */
-void interpreter::learn_ends(const reading &q, unsigned place)
+void interpreter::learn_ends(const reading &q, unsigned location)
 {
 	const graph &g = work.running();
 
 	if (!q.until || !learning.is_learning_step())
 		return;
-	for (unsigned p =
-		     floor(g, place, g.seen_before(g.next_of(cpus.current())));
-	     p <= g.last(place); p++) {
-		const u64 value = q.at.look(branches.word_at(place, p, q.at));
+	for (unsigned p = floor(g, location,
+				g.seen_before(g.next_of(cpus.current())));
+	     p <= g.last(location); p++) {
+		const u64 value =
+			q.at.look(branches.word_at(location, p, q.at));
 		learning.note_end(value, (*q.until)(value));
 	}
 }
 
-const event &interpreter::read(const reading &q, unsigned place)
+const event &interpreter::read(const reading &q, unsigned location)
 {
-	learning.reads(q, place);
+	learning.reads(q, location);
 	if (is_at_end()) {
 		wait_for_turn(false);
 		while (symmetry.holds_back(work.running(), q))
 			cpus.leave(scheduler::state::at_end);
-		learn_ends(q, place);
-		branches.read(q, place);
+		learn_ends(q, location);
+		branches.read(q, location);
 	}
 
-	const event &e = next(kind::read, place, q.op);
+	const event &e = next(kind::read, location, q.op);
 	if (!e.from.initial() && !e.early)
 		cpus.wait_for(e.from);
 	early.wait_for_past(e);
@@ -164,14 +165,14 @@ const event &interpreter::read(const reading &q, unsigned place)
 	return e;
 }
 
-void interpreter::write(const reading &q, unsigned place, u64 word)
+void interpreter::write(const reading &q, unsigned location, u64 word)
 {
-	learning.writes(q, place, word);
+	learning.writes(q, location, word);
 	if (is_at_end()) {
 		wait_for_turn(q.writes);
-		branches.write(q, place, word);
+		branches.write(q, location, word);
 	}
-	const event &e = next(kind::write, place, q.op);
+	const event &e = next(kind::write, location, q.op);
 	if (work.running().unsure ? !early.keeps_promise(q, word)
 				  : cpus.now() == scheduler::phase::comparing &&
 					    e.value != word)
@@ -258,41 +259,41 @@ effect interpreter::effective(operation kind, order written, site s, u16 swap)
 u64 interpreter::load(window w, order o, site s)
 {
 	branch_over_interrupts();
-	const unsigned place = place_of(w, s);
+	const unsigned location = location_of(w, s);
 	const reading q = asking(w, effective(operation::load, o, s));
-	const u64 word = read(q, place).value;
+	const u64 word = read(q, location).value;
 
-	note("load", q, s, place);
+	note("load", q, s, location);
 	return w.look(word);
 }
 
 void interpreter::store(window w, u64 v, order o, site s)
 {
 	branch_over_interrupts();
-	const unsigned place = place_of(w, s);
+	const unsigned location = location_of(w, s);
 	reading q = asking(w, effective(operation::store, o, s));
 
 	if (w.bits == 8 * w.bytes) {
-		write(q, place, v & w.mask() & q.fits);
+		write(q, location, v & w.mask() & q.fits);
 	} else {
 		/* The read half of a store to a part of a word orders
 		 * nothing. */
 		q.ord = order::relaxed;
 		q.writes = true;
 		q.operand = v;
-		write(q, place, q.written(read(q, place).value));
+		write(q, location, q.written(read(q, location).value));
 	}
-	note("store", q, s, place);
+	note("store", q, s, location);
 }
 
 u64 interpreter::do_rmw(reading &q, site s, const char *name)
 {
-	const unsigned place = place_of(q.at, s);
-	const u64 word = read(q, place).value;
+	const unsigned location = location_of(q.at, s);
+	const u64 word = read(q, location).value;
 
 	if (q.would_write(word))
-		write(q, place, q.written(word));
-	note(name, q, s, place);
+		write(q, location, q.written(word));
+	note(name, q, s, location);
 	block_unless(q, word, s);
 	return word;
 }
@@ -345,10 +346,10 @@ bool interpreter::read_equals(const window &field, u64 expected, order by,
 			      site s)
 {
 	reading q(field, without_store(by));
-	const unsigned place = place_of(q.at, s);
-	const u64 found = q.at.look(read(q, place).value);
+	const unsigned location = location_of(q.at, s);
+	const u64 found = q.at.look(read(q, location).value);
 
-	note("cas, look", q, s, place);
+	note("cas, look", q, s, location);
 	return found == field.look(expected);
 }
 
@@ -397,9 +398,9 @@ bool interpreter::swap_split(const window &w, u64 &expected, u64 desired,
 		if (!changes(parts[i]))
 			continue;
 		reading last = asking(parts[i], with);
-		const unsigned place = place_of(last.at, s);
-		write(last, place, parts[i].look(desired));
-		note("cas, store", last, s, place);
+		const unsigned location = location_of(last.at, s);
+		write(last, location, parts[i].look(desired));
+		note("cas, store", last, s, location);
 	}
 	return true;
 }
@@ -676,12 +677,12 @@ window interpreter::bell_of(const window &w)
 u64 interpreter::look(window w, effect o, site s, const hooked::test *until)
 {
 	branch_over_interrupts();
-	const unsigned place = place_of(w, s);
+	const unsigned location = location_of(w, s);
 	reading q(w, o);
 
 	q.until = until;
-	const u64 word = read(q, place).value;
-	note(until ? "await" : "load", q, s, place);
+	const u64 word = read(q, location).value;
+	note(until ? "await" : "load", q, s, location);
 	block_unless(q, word, s);
 	return w.look(word);
 }
@@ -737,7 +738,8 @@ void interpreter::about_to_wait()
 void interpreter::block_unless(const reading &q, u64 word, site s)
 {
 	if (!q.ends(word))
-		waits.block({q.at, *q.until, s, memory.place_known(q.at.at)});
+		waits.block(
+			{q.at, *q.until, s, memory.location_known(q.at.at)});
 }
 
 u64 interpreter::await(window w, hooked::test done, hooked::pace, order o,
@@ -745,12 +747,12 @@ u64 interpreter::await(window w, hooked::test done, hooked::pace, order o,
 {
 	about_to_wait();
 	branch_over_interrupts();
-	const unsigned place = place_of(w, s);
+	const unsigned location = location_of(w, s);
 	reading q(w, effective(operation::load, o, s));
 
 	q.until = &done;
-	const u64 word = read(q, place).value;
-	note("await", q, s, place);
+	const u64 word = read(q, location).value;
+	note("await", q, s, location);
 	block_unless(q, word, s);
 	return w.look(word);
 }
@@ -807,21 +809,21 @@ void interpreter::await_either(window w, hooked::test done, window other,
 	about_to_wait();
 	branch_over_interrupts();
 	const effect with = effective(operation::load, o, s);
-	const unsigned place = place_of(w, s);
+	const unsigned location = location_of(w, s);
 	const reading first(w, with);
-	const u64 word = read(first, place).value;
+	const u64 word = read(first, location).value;
 
-	note("await", first, s, place);
+	note("await", first, s, location);
 	if (done(w.look(word)))
 		return;
 
-	waits.look_at({first.at, done, s, place});
+	waits.look_at({first.at, done, s, location});
 	branch_over_interrupts();
-	const unsigned other_place = place_of(other, s);
+	const unsigned other_location = location_of(other, s);
 	reading second(other, with);
 	second.until = &other_done;
-	const u64 other_word = read(second, other_place).value;
-	note("or", second, s, other_place);
+	const u64 other_word = read(second, other_location).value;
+	note("or", second, s, other_location);
 	block_unless(second, other_word, s);
 	waits.end();
 }

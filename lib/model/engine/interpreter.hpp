@@ -120,11 +120,11 @@ struct interpreter final : hooked::engine, private interpreted {
 	void let_interrupts_come();
 
 	/* -- Events -- */
-	const event &read(const reading &, unsigned place);
-	void write(const reading &, unsigned place, u64 word);
-	const event &next(kind, unsigned place, u16 op);
+	const event &read(const reading &, unsigned location);
+	void write(const reading &, unsigned location, u64 word);
+	const event &next(kind, unsigned location, u16 op);
 	bool is_at_end() const;
-	void learn_ends(const reading &, unsigned place);
+	void learn_ends(const reading &, unsigned location);
 	void wait_for_turn(bool rmw_write);
 	[[noreturn]] void end_at_limit();
 	/* seen: the loop cutter is told of the access, too. */
@@ -132,7 +132,7 @@ struct interpreter final : hooked::engine, private interpreted {
 
 	/* -- Operations -- */
 	effect effective(operation, order, site, u16 swap = 0);
-	unsigned place_of(window &, site);
+	unsigned location_of(window &, site);
 	reading asking(const window &, effect) const;
 	u64 do_rmw(reading &, site, const char *name);
 	bool read_equals(const window &field, u64 expected, order, site);
@@ -144,7 +144,7 @@ struct interpreter final : hooked::engine, private interpreted {
 	window bell_of(const window &);
 
 	/* -- Rows -- */
-	void note(const char *name, const reading &, site, unsigned place);
+	void note(const char *name, const reading &, site, unsigned location);
 	void note_plain(const void *at, usize bytes, bool writes,
 			const std::string &value, site);
 

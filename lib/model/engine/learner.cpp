@@ -55,14 +55,14 @@ void learner::went(u64 value)
 		step_of[cpus.current()] = code.went(current_step(), value);
 }
 
-void learner::reads(const reading &q, unsigned place)
+void learner::reads(const reading &q, unsigned location)
 {
 	step *const s = doing(step::does::read);
 
 	if (!s)
 		return;
-	code.meet(place, q.at);
-	s->place = static_cast<u16>(place);
+	code.meet(location, q.at);
+	s->location = static_cast<u16>(location);
 	s->access = q;
 	s->until = {known_verdict, s};
 	if (q.until)
@@ -84,14 +84,14 @@ void learner::note_end(unsigned cpu, unsigned wait, u64 value, bool ends)
 		add(code.steps[step_of[cpu]].waits[wait].verdicts, value, ends);
 }
 
-void learner::writes(const reading &q, unsigned place, u64 word)
+void learner::writes(const reading &q, unsigned location, u64 word)
 {
 	step *const s = doing(step::does::write);
 
 	if (!s)
 		return;
-	code.meet(place, q.at);
-	s->place = static_cast<u16>(place);
+	code.meet(location, q.at);
+	s->location = static_cast<u16>(location);
 	s->access = q;
 	s->access.until = nullptr;
 	s->access.expected = nullptr;
@@ -124,7 +124,7 @@ void learner::accesses(step::does it, const void *at, usize bytes,
 		give_up();
 		return;
 	}
-	s->place = static_cast<u16>(plain);
+	s->location = static_cast<u16>(plain);
 	std::memcpy(&s->value, with, bytes);
 	step_of[cpus.current()] =
 		code.accessed(current_step(), cpus.ran() + 1u, s->value);
@@ -143,7 +143,8 @@ void learner::blocks(const wait *all, unsigned count, const interrupt_state &is)
 	if (!s || !s->waits.empty())
 		return;
 	for (unsigned i = 0; i < count; i++)
-		s->waits.push_back({all[i].at, all[i].place, all[i].where, {}});
+		s->waits.push_back(
+			{all[i].at, all[i].location, all[i].where, {}});
 	s->irqs_left = is.left;
 	s->irqs_on = is.on;
 }

@@ -45,8 +45,8 @@ struct learner {
 	}
 
 	/* -- The current CPU is about to do this -- */
-	void reads(const reading &, unsigned place);
-	void writes(const reading &, unsigned place, u64 word);
+	void reads(const reading &, unsigned location);
+	void writes(const reading &, unsigned location, u64 word);
 	void fences(effect);
 	void chooses(u64 of);
 	void blocks(const wait *, unsigned count, const interrupt_state &);

@@ -13,7 +13,7 @@ void learnt::forget()
 	accesses.resize(1);
 	for (step &s : steps)
 		s.accesses = &accesses.front();
-	places.clear();
+	locations.clear();
 	plains.clear();
 	plain_numbers.clear();
 }
@@ -44,25 +44,25 @@ u32 learnt::accessed(u32 from, unsigned epoch, u64 value)
 	if (!to)
 		return 0;
 	auto those = *s.accesses;
-	if (those.size() <= s.place)
-		those.resize(s.place + 1u);
+	if (those.size() <= s.location)
+		those.resize(s.location + 1u);
 	if (writes) {
-		those[s.place].written = static_cast<u8>(epoch);
-		those[s.place].value = value;
+		those[s.location].written = static_cast<u8>(epoch);
+		those[s.location].value = value;
 	} else {
-		those[s.place].read = static_cast<u8>(epoch);
+		those[s.location].read = static_cast<u8>(epoch);
 	}
 	accesses.push_back(std::move(those));
 	steps[to].accesses = &accesses.back();
 	return to;
 }
 
-void learnt::meet(unsigned place, const window &w)
+void learnt::meet(unsigned location, const window &w)
 {
-	if (place >= places.size())
-		places.resize(place + 1);
+	if (location >= locations.size())
+		locations.resize(location + 1);
 
-	location &l = places[place];
+	known_location &l = locations[location];
 	if (l.at)
 		return;
 	l.at = w.at;

@@ -95,13 +95,13 @@ struct wait {
 	window at;
 	hooked::test done;
 	site where;
-	unsigned place;
+	unsigned location;
 };
 
 /* A wait in the tree. */
 struct known_wait {
 	window at;
-	unsigned place;
+	unsigned location;
 	site where;
 	std::vector<verdict> verdicts;
 };
@@ -133,8 +133,8 @@ struct step {
 
 	/* Fields that each walk reads come first, for the cache. */
 	does what = does::unknown;
-	u16 place = 0; /* in the graphs; of plain data: its number here */
-	u64 value = 0; /* what is written; how many choices */
+	u16 location = 0; /* in the graphs; of plain data: its number here */
+	u64 value = 0;	  /* what is written; how many choices */
 	/* The plain accesses before this step. */
 	const std::vector<last_access> *accesses = nullptr;
 	std::vector<edge> next;
@@ -160,7 +160,7 @@ struct step {
 
 struct learnt {
 	/* A location; what it holds when a run begins. */
-	struct location {
+	struct known_location {
 		const void *at = nullptr;
 		usize bytes = 0;
 		u64 initial = 0;
@@ -176,7 +176,7 @@ struct learnt {
 	/* went() after a plain access, which it adds to the history. */
 	u32 accessed(u32 from, unsigned cpu_epoch, u64 value);
 
-	void meet(unsigned place, const window &);
+	void meet(unsigned location, const window &);
 
 	/*
 	 * The number of a plain object; none: it has two sizes, or is too
@@ -195,8 +195,8 @@ struct learnt {
 
 	std::deque<step> steps; /* the first is nobody's; then the roots */
 	std::deque<std::vector<last_access>> accesses;
-	std::vector<location> places;
-	std::vector<location> plains;
+	std::vector<known_location> locations;
+	std::vector<known_location> plains;
 
       private:
 	std::unordered_map<const void *, unsigned> plain_numbers;

@@ -46,7 +46,7 @@ u64 print_of(const graph &g)
 		for (const event &e : g.sb[c]) {
 			add(static_cast<u64>(e.what));
 			add(static_cast<u64>(e.ord));
-			add(e.place);
+			add(e.location);
 			add(g.unsure && e.early);
 			add(e.value);
 			add(e.what == kind::write
@@ -68,7 +68,7 @@ void load_buffering::serve_causes(const graph &with, ref write)
 		for (unsigned i = 1; i <= a.porf.at[c]; i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
 			const event &e = with.at(r);
-			if (e.what == kind::read && e.place == a.place &&
+			if (e.what == kind::read && e.location == a.location &&
 			    some.size() < most_reads)
 				some.push_back(r);
 		}
@@ -106,8 +106,9 @@ void load_buffering::serve_early(const graph &with, ref write,
 	base->unsure = true;
 	base->share = 0;
 
-	const unsigned places = base->settle() ? base->last(a.place) + 1 : 0;
-	for (unsigned p = 1; p <= places; p++) {
+	const unsigned locations =
+		base->settle() ? base->last(a.location) + 1 : 0;
+	for (unsigned p = 1; p <= locations; p++) {
 		auto other = work.copy(*base);
 		other->insert(write, p);
 		if (atomic(*other) && coherent(*other) &&

@@ -69,13 +69,13 @@ void memory::blame(const conflict &c, const void *at, site s)
 		       s);
 }
 
-unsigned memory::place_of(const hooked::window &w, site s)
+unsigned memory::location_of(const hooked::window &w, site s)
 {
 	const object *const before = seen.find(w.at);
-	const bool is_new = !before || before->place < 0 || !before->alive;
+	const bool is_new = !before || before->location < 0 || !before->alive;
 	const unsigned of = is_new ? on_stack_of(w.at) : none;
 	const char *const first = static_cast<const char *>(w.at);
-	unsigned place;
+	unsigned location;
 
 	if (is_new) {
 		must_be_memory(w.at, s);
@@ -89,13 +89,13 @@ unsigned memory::place_of(const hooked::window &w, site s)
 	} else if (of != none) {
 		meet_on_stack(of, first);
 	}
-	blame(seen.use(w.at, w.bytes, actor_at(s), place), w.at, s);
-	return place;
+	blame(seen.use(w.at, w.bytes, actor_at(s), location), w.at, s);
+	return location;
 }
 
-unsigned memory::place_known(const void *at) const
+unsigned memory::location_known(const void *at) const
 {
-	return static_cast<unsigned>(seen.find(at)->place);
+	return static_cast<unsigned>(seen.find(at)->location);
 }
 
 void memory::born(const void *at, usize bytes)
@@ -297,13 +297,13 @@ void memory::put_last_values()
 	seen.for_each([&](const object &o) {
 		if (!o.atomic || !o.alive)
 			return;
-		const unsigned place = static_cast<unsigned>(o.place);
-		const unsigned newest = g.last(place);
+		const unsigned location = static_cast<unsigned>(o.location);
+		const unsigned newest = g.last(location);
 		if (!newest)
 			return;
 		void *const at = const_cast<void *>(o.at);
 		save(at, o.bytes);
-		std::memcpy(at, &g.at(g.write_at(place, newest)).value,
+		std::memcpy(at, &g.at(g.write_at(location, newest)).value,
 			    o.bytes);
 	});
 }

@@ -44,9 +44,9 @@ struct memory {
 	/* -- The current CPU's accesses -- */
 
 	/* The location of a window in the graphs, if the object lives. */
-	unsigned place_of(const hooked::window &, site);
+	unsigned location_of(const hooked::window &, site);
 	/* The location of a window that was used before. */
-	unsigned place_known(const void *at) const;
+	unsigned location_known(const void *at) const;
 	void born(const void *at, usize bytes);
 	void dead(const void *at, usize bytes);
 	void read(const void *at, usize bytes, site);

@@ -170,7 +170,7 @@ conflict objects::read_plain(const void *at, usize bytes, const actor &by)
 	if (found.found == bug::none && !ordered(o.writer, o.write, by))
 		found = {bug::data_race, "data race with the write", o.writer,
 			 o.write.where, o.write.epoch};
-	if (found.found == bug::none && (o.place >= 0 || o.part))
+	if (found.found == bug::none && (o.location >= 0 || o.part))
 		found = beside(o);
 	o.reads[by.cpu] = {by.epoch, by.where};
 	return found;
@@ -184,7 +184,7 @@ conflict objects::write_plain(const void *at, usize bytes, const actor &by)
 	if (found.found == bug::none)
 		found = ended_by_all(o, by, bug::data_race,
 				     "data race with the access");
-	if (found.found == bug::none && (o.place >= 0 || o.part))
+	if (found.found == bug::none && (o.location >= 0 || o.part))
 		found = beside(o);
 	o.writer = static_cast<u8>(by.cpu);
 	o.write = {by.epoch, by.where};
@@ -197,7 +197,7 @@ const object *objects::atomic_around(const void *at) const
 	for (usize before = 1; before < sizeof(u64); before++) {
 		const object *const o =
 			find(static_cast<const char *>(at) - before);
-		if (o && o->place >= 0 && o->alive && o->bytes > before)
+		if (o && o->location >= 0 && o->alive && o->bytes > before)
 			return o;
 	}
 	return nullptr;
@@ -220,7 +220,7 @@ conflict objects::overlap(object &o, usize bytes, const actor &by)
 			find_mutable(static_cast<const char *>(o.at) + i);
 		if (!with || !with->alive)
 			continue;
-		if (with->place >= 0)
+		if (with->location >= 0)
 			found = at_odds(*with);
 		else if (found.found == bug::none)
 			found = ended_by_all(
@@ -268,7 +268,7 @@ void objects::adopt(const void *at, unsigned cpu, const object::access &write,
 {
 	object &o = entry(at, 1);
 
-	if (o.place >= 0 && o.alive) {
+	if (o.location >= 0 && o.alive) {
 		o.writer = static_cast<u8>(cpu);
 		o.write = write;
 		return;
@@ -287,7 +287,7 @@ void objects::adopt(const void *at, unsigned cpu, const object::access &write,
 }
 
 conflict objects::use(const void *at, usize bytes, const actor &by,
-		      unsigned &place)
+		      unsigned &location)
 {
 	object &o = entry(at, bytes);
 	conflict found = alive(o, by);
@@ -295,7 +295,7 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 	if (found.found == bug::none && !ordered(o.writer, o.write, by))
 		found = {bug::data_race, "data race with the write", o.writer,
 			 o.write.where, o.write.epoch};
-	if (o.place < 0) {
+	if (o.location < 0) {
 		/* Its initialisation may be plain, if it happens before. */
 		if (found.found == bug::none)
 			found = ended_by_all(
@@ -306,7 +306,7 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 		const auto name =
 			std::tuple(at, o.was_born ? o.maker : ~0u, o.birth);
 		const int next = static_cast<int>(numbers.size());
-		o.place = numbers.try_emplace(name, next).first->second;
+		o.location = numbers.try_emplace(name, next).first->second;
 		o.atomic = true;
 		o.bytes = static_cast<u32>(bytes);
 		o.user = static_cast<u8>(by.cpu);
@@ -316,7 +316,7 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 		found = {bug::mixed_access,
 			 "an atomic access of another size than one", o.user,
 			 o.used};
-	place = static_cast<unsigned>(o.place);
+	location = static_cast<unsigned>(o.location);
 	o.reads[by.cpu] = {by.epoch, by.where};
 	return found;
 }

@@ -63,7 +63,7 @@ struct object {
 	u8 writer = 0;		/* CPU of the last plain write */
 	access write;		/* that write */
 	access reads[max_cpus]; /* last read, or atomic access, of each */
-	int place = -1;		/* its number in the graphs */
+	int location = -1;	/* its number in the graphs */
 	u8 user = 0;		/* whose atomic access was the first */
 	site used{nullptr, 0};
 };
@@ -90,7 +90,7 @@ struct objects {
 
 	/* Notes an atomic access; sets its location in the graphs. */
 	conflict use(const void *at, usize bytes, const actor &by,
-		     unsigned &place);
+		     unsigned &location);
 
 	/*
 	 * Notes a plain access to a byte. reuses: the object there is gone, and

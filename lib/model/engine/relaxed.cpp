@@ -152,7 +152,7 @@ void relaxed_data::split_access(const char *word, usize size, const char *first,
 		return;
 	if (!whole && !split.contains({word, size})) {
 		const object *const o = memory.find(word);
-		const bool known = o && o->place >= 0 && o->bytes == size;
+		const bool known = o && o->location >= 0 && o->bytes == size;
 
 		if (!reports.has_finding())
 			split.emplace(word, size);
@@ -178,14 +178,14 @@ u64 relaxed_data::oldest(const char *at, usize bytes)
 {
 	const object *const o = memory.find(at);
 
-	if (!o || o->place < 0 || o->bytes != bytes)
+	if (!o || o->location < 0 || o->bytes != bytes)
 		return word_of(at, bytes);
-	const unsigned place = static_cast<unsigned>(o->place);
+	const unsigned location = static_cast<unsigned>(o->location);
 	const clock seen =
 		cpus.ran()
 			? work.running().sb[cpus.current()][cpus.ran() - 1u].hb
 			: clock{};
-	return branches.word_at(place, floor(work.running(), place, seen),
+	return branches.word_at(location, floor(work.running(), location, seen),
 				whole_word(at, bytes));
 }
 

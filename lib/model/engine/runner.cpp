@@ -356,16 +356,16 @@ void runner::look_at_end()
 void runner::put_known_values()
 {
 	const graph &g = work.running();
-	const auto put = [this](const learnt::location &l, u64 value) {
+	const auto put = [this](const learnt::known_location &l, u64 value) {
 		void *const at = const_cast<void *>(l.at);
 		memory.save(at, l.bytes);
 		std::memcpy(at, &value, l.bytes);
 	};
 
 	task.code->make_world();
-	for (unsigned p = 0; p < learning.known().places.size(); p++)
+	for (unsigned p = 0; p < learning.known().locations.size(); p++)
 		if (const unsigned newest = g.last(p))
-			put(learning.known().places[p],
+			put(learning.known().locations[p],
 			    g.at(g.write_at(p, newest)).value);
 	for (unsigned p = 0; p < learning.known().plains.size(); p++)
 		put(learning.known().plains[p], walks.last_plain(p));

@@ -57,7 +57,7 @@ void symmetry::start(const options &given, bool asked)
 void symmetry::start_over()
 {
 	is_refuted = false;
-	gate_place = none;
+	gate_location = none;
 }
 
 bool symmetry::is_before_gate(const graph &g) const
@@ -92,20 +92,20 @@ bool symmetry::in_turn(const graph &g, unsigned of, ref write) const
 	       g.at(write).porf.contains(passed);
 }
 
-void symmetry::note_write(graph &g, unsigned place, bool exclusive)
+void symmetry::note_write(graph &g, unsigned location, bool exclusive)
 {
 	const unsigned cpu = cpus.current();
 
 	if (exclusive && alike[cpu] > 1 && !g.gate[cpu]) {
 		g.gate[cpu] = g.last_of(cpu).index;
-		if (gate_place == none)
-			gate_place = place;
-		for (unsigned p = 1; p <= g.last(place); p++)
-			if (!g.is_exclusive(place, p))
+		if (gate_location == none)
+			gate_location = location;
+		for (unsigned p = 1; p <= g.last(location); p++)
+			if (!g.is_exclusive(location, p))
 				fail();
-		if (place != gate_place)
+		if (location != gate_location)
 			fail();
-	} else if (!exclusive && place == gate_place) {
+	} else if (!exclusive && location == gate_location) {
 		fail();
 	}
 }
@@ -163,9 +163,9 @@ bool same_operation(const step &a, const step &b)
 /* Whether they write the same: a value of a pointer's size may be a pointer. */
 bool same_plain(const learnt &code, const step &a, const step &b)
 {
-	const usize bytes = code.plains[a.place].bytes;
+	const usize bytes = code.plains[a.location].bytes;
 
-	return bytes == code.plains[b.place].bytes &&
+	return bytes == code.plains[b.location].bytes &&
 	       (bytes == sizeof(void *) || a.value == b.value);
 }
 

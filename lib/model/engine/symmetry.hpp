@@ -47,10 +47,10 @@ struct symmetry {
 	/* Whether the read of this CPU's gate may read that write. */
 	bool in_turn(const graph &, unsigned of, ref write) const;
 	/* The current CPU has added a write: it may be a gate. */
-	void look_at_gate(graph &g, unsigned place, bool exclusive)
+	void look_at_gate(graph &g, unsigned location, bool exclusive)
 	{
 		if (is_on)
-			note_write(g, place, exclusive);
+			note_write(g, location, exclusive);
 	}
 
 	/* How many executions this one stands for. */
@@ -61,7 +61,7 @@ struct symmetry {
       private:
 	bool is_before_gate(const graph &) const;
 	bool waits_at_gate(const graph &, const reading &);
-	void note_write(graph &, unsigned place, bool exclusive);
+	void note_write(graph &, unsigned location, bool exclusive);
 	[[noreturn]] void fail();
 
 	static constexpr unsigned none = ~0u;
@@ -70,7 +70,7 @@ struct symmetry {
 	bool is_on = false;
 	bool is_refuted = false;
 	unsigned count = 0; /* CPUs */
-	unsigned gate_place = none;
+	unsigned gate_location = none;
 	unsigned predecessor[max_cpus] = {}; /* the next lower one like it */
 	unsigned alike[max_cpus] = {};	     /* how many are like it, and it */
 };

@@ -205,7 +205,7 @@ bool timeline::origin_of(const graph &g, std::size_t of_row, origin &o) const
 	unsigned newest = 0;
 	for (std::size_t i = 0; i < rows.size(); i++) {
 		const ref w = rows[i].write;
-		if (!w.index || g.at(w).place != read.place)
+		if (!w.index || g.at(w).location != read.location)
 			continue;
 		if (w == read.from)
 			o.row = i + 1;
@@ -232,7 +232,7 @@ std::size_t timeline::overwritten_by(const graph &g, std::size_t of_row) const
 		return 0;
 	for (std::size_t i = 0; i < of_row; i++) {
 		const ref w = rows[i].write;
-		if (w.index && g.at(w).place == g.at(mine).place &&
+		if (w.index && g.at(w).location == g.at(mine).location &&
 		    g.at(w).mo > g.at(mine).mo && g.at(w).mo < least) {
 			least = g.at(w).mo;
 			next = i + 1;

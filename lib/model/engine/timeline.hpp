@@ -63,7 +63,7 @@ struct timeline {
 		site where;
 		ref read{};  /* the event, where it reads */
 		ref write{}; /* where it writes */
-		unsigned place = 0;
+		unsigned location = 0;
 		/* Its object; null: the reader needs the row. */
 		const char *at = nullptr;
 		usize bytes = 0;

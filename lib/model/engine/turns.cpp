@@ -13,7 +13,7 @@ bool has_the_values_of_the_turn_before(const graph &g, const turn &t)
 	for (unsigned i = t.first; i < t.last; i++) {
 		const event &a = of[i], &b = of[i - events];
 		if (a.what == kind::write || a.what != b.what ||
-		    a.place != b.place || a.value != b.value)
+		    a.location != b.location || a.value != b.value)
 			return false;
 	}
 	return true;
@@ -66,17 +66,17 @@ struct shorter {
 	const turn &t;
 	graph &to;
 	unsigned done[max_cpus] = {}; /* events looked at, of each */
-	unsigned places = 0;
+	unsigned locations = 0;
 };
 
 void shorter::add(unsigned cpu, const event &e)
 {
 	switch (e.what) {
 	case kind::read:
-		to.add_read(cpu, e.place, e.ord, renamed(e.from), e.value);
+		to.add_read(cpu, e.location, e.ord, renamed(e.from), e.value);
 		break;
 	case kind::write:
-		to.add_write(cpu, e.place, e.ord, e.value, e.exclusive);
+		to.add_write(cpu, e.location, e.ord, e.value, e.exclusive);
 		break;
 	case kind::fence:
 		to.add_fence(cpu, e.ord);
@@ -97,8 +97,8 @@ bool shorter::add_next(unsigned cpu)
 		if (e.what == kind::read && !there(renamed(e.from)))
 			return false;
 		add(cpu, e);
-		if (e.place >= places)
-			places = e.place + 1u;
+		if (e.location >= locations)
+			locations = e.location + 1u;
 	}
 	done[cpu]++;
 	return true;
@@ -118,10 +118,10 @@ bool shorter::build()
 	for (unsigned cpu = 0; cpu < g.cpus; cpu++)
 		if (done[cpu] < g.length(cpu))
 			return false;
-	for (unsigned place = 0; place < places; place++) {
+	for (unsigned location = 0; location < locations; location++) {
 		unsigned position = 0;
-		for (unsigned p = 1; p <= g.last(place); p++) {
-			const ref w = g.write_at(place, p);
+		for (unsigned p = 1; p <= g.last(location); p++) {
+			const ref w = g.write_at(location, p);
 			if (!gone(w))
 				to.insert(renamed(w), ++position);
 		}

@@ -208,7 +208,7 @@ void order_uses::note_release(ref write, unsigned of, unsigned there)
 	for (unsigned i = 0; i + 1 < write.index; i++) {
 		const event &e = g.sb[write.cpu][i];
 		if (e.what == kind::fence ||
-		    (e.what == kind::write && e.place == w.place &&
+		    (e.what == kind::write && e.location == w.location &&
 		     g.sequence == release_sequence::rc11))
 			note(e);
 	}
@@ -234,7 +234,7 @@ void order_uses::note_order(unsigned of, unsigned there, const clock &seen,
 			const event &e = g.at(r);
 
 			if (e.what != kind::read || e.from.initial() ||
-			    e.from.cpu == c || e.place == but_for ||
+			    e.from.cpu == c || e.location == but_for ||
 			    g.at(e.from).rel.at[of] < there)
 				continue;
 			if (note_acquire(r, seen))
@@ -264,11 +264,11 @@ void order_uses::note_orders_before(ref later)
 			const event &a = g.at(r);
 
 			if ((a.what != kind::read && a.what != kind::write) ||
-			    a.place != b.place)
+			    a.location != b.location)
 				continue;
 			const ref w = writer(a, r);
 			if (!w.initial() && w.cpu != later.cpu)
-				note_order(c, i, seen, b.place);
+				note_order(c, i, seen, b.location);
 		}
 	}
 }

@@ -48,7 +48,7 @@ void waits::set_blocked(const step &s)
 
 	mine.dropped = s.what == step::does::drop;
 	for (const known_wait &w : s.waits)
-		look_at({w.at, {}, w.where, w.place});
+		look_at({w.at, {}, w.where, w.location});
 }
 
 /* -- Loops ------------------------------------------------------------------
@@ -68,8 +68,10 @@ bool waits::leads_nowhere(const turn &t) const
 		if (e.what != kind::read)
 			continue;
 		bool stale = e.behind;
-		for (unsigned p = g.position(e) + 1; p <= g.last(e.place); p++)
-			stale |= g.at(g.write_at(e.place, p)).stamp < e.stamp;
+		for (unsigned p = g.position(e) + 1; p <= g.last(e.location);
+		     p++)
+			stale |=
+				g.at(g.write_at(e.location, p)).stamp < e.stamp;
 		return stale;
 	}
 	return false;
@@ -101,9 +103,9 @@ bool waits::goes_on_for_ever(const turn &t) const
 			return false;
 		if (e.what != kind::read)
 			continue;
-		const unsigned newest = g.last(e.place);
+		const unsigned newest = g.last(e.location);
 		if (newest &&
-		    g.at(g.write_at(e.place, newest)).value != e.value)
+		    g.at(g.write_at(e.location, newest)).value != e.value)
 			return false;
 	}
 	return true;
@@ -138,7 +140,7 @@ bool waits::could_go_on(unsigned blocked)
 	for (unsigned i = 0; i < s.count; i++) {
 		const wait &w = s.all[i];
 		const u64 word = branches.word_at(
-			w.place, work.running().last(w.place), w.at);
+			w.location, work.running().last(w.location), w.at);
 		if (frees(blocked, i, w.at.look(word)))
 			return true;
 	}

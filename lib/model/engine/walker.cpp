@@ -110,9 +110,9 @@ void walker::add_event(const step &s)
 		miss();
 	kept = work.size();
 	if (s.what == step::does::read)
-		branches.read(s.access, s.place);
+		branches.read(s.access, s.location);
 	else if (s.what == step::does::write)
-		branches.write(s.access, s.place, s.value);
+		branches.write(s.access, s.location, s.value);
 	else if (s.what == step::does::choose)
 		branches.choose(s.value);
 	else
@@ -146,7 +146,8 @@ void walker::access_plain(const step &s)
 	const clock seen = g.seen_before(g.next_of(cpu));
 
 	for (unsigned c = 0; c < g.cpus; c++) {
-		const last_access by = code.last(learning.step_at(c), s.place);
+		const last_access by =
+			code.last(learning.step_at(c), s.location);
 		if (c != cpu && (by.written > seen.at[c] ||
 				 (writes && by.read > seen.at[c])))
 			miss(); /* a race: let the code show it */
@@ -156,7 +157,7 @@ void walker::access_plain(const step &s)
 			in_order->in_order(c, last,
 					   {cpu, 0, seen, {nullptr, 0}});
 	}
-	learning.set_step(cpu, s.after(writes ? 0 : last_plain(s.place)));
+	learning.set_step(cpu, s.after(writes ? 0 : last_plain(s.location)));
 	if (!learning.current_step())
 		miss();
 }
