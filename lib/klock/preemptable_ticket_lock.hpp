@@ -179,7 +179,7 @@ struct preemptable_ticket_lock {
 	}
 
       protected:
-	/* two times the next ticket to be taken; in one line with state */
+	/* two times the next ticket to be taken; in state's cache line */
 	alignas(2 * sizeof(Counter)) atomic<Counter> next;
 	/* two times the ticket whose turn comes next, + 1 while it is held */
 	atomic<Counter> state;
@@ -234,42 +234,43 @@ struct preemptable_ticket_lock {
 	 * state that ended the wait as a free one. Beyond most_ahead, patience
 	 * does not grow: it must end.
 	 */
-	static constexpr u32 patience(Counter place, Counter now)
+	static constexpr u32 patience(Counter ticket, Counter now)
 	{
-		const Counter twice = distance(now, place);
+		const Counter twice = distance(now, ticket);
 
 		if (now & 1)
 			return endless;
-		if (seems_late(place, now))
+		if (seems_late(ticket, now))
 			return 0;
 		return (twice / 2 < most_ahead ? twice / 2 : most_ahead) *
 		       Patience;
 	}
 
-	/* Free as held, held as free: the turn is the same. */
+	/* A free state as held, a held one as free; the turn stays the same. */
 	static constexpr Counter toggled(Counter now)
 	{
 		return static_cast<Counter>(now ^ 1);
 	}
 
-	/* Held, by the ticket of that place: the turn is the next one's. */
-	static constexpr Counter held_by(Counter place)
+	/* Held by this ticket: the turn is the next ticket's. */
+	static constexpr Counter held_by(Counter ticket)
 	{
-		return advanced(place, Counter{3});
+		return advanced(ticket, Counter{3});
 	}
 
-	/* The place whose turn it is, or will be once it is free. */
+	/* The ticket whose turn it is, or will be once the lock is free. */
 	static constexpr Counter turn_in(Counter now)
 	{
 		return static_cast<Counter>(now & ~1u);
 	}
 
-	/* Whether the turn has passed it, within half of the range: a guess. */
-	static constexpr bool seems_late(Counter place, Counter now)
+	/* Whether the turn has passed the ticket by up to half of the range: a
+	 * guess. */
+	static constexpr bool seems_late(Counter ticket, Counter now)
 	{
 		const Counter all = distance(Counter{1}, Counter{0});
 
-		return distance(turn_in(now), place) > all / 2;
+		return distance(turn_in(now), ticket) > all / 2;
 	}
 
 	/*

@@ -19,22 +19,21 @@
  *              pending bit; two fields of 16 bits, and each operation is on one
  *              of them alone; a node is cleaned after its use, not before the
  *              next.
- * Use when:    many CPUs contend, and a lock must be as small as a ticket
- *              lock: one in each inode, page or hash bucket. Few CPUs:
- *              ticket_lock, which hands over with fewer misses up to about 5
- *              of them. Nodes of the caller's own, and no per-CPU table:
- *              mcs_lock. vCPUs or threads that are preempted:
- *              preemptable_ticket_lock.
+ * Use when:    many CPUs contend, and a lock must be as small as a ticket lock:
+ *              one in each inode, page or hash bucket. Few CPUs: ticket_lock,
+ *              which hands over with fewer misses up to about 5 of them. Nodes
+ *              of the caller's own instead of a per-CPU table: mcs_lock. vCPUs
+ *              or threads that are preempted: preemptable_ticket_lock.
  * Size:        4 bytes; and once for all locks of one type a cache line for
  *              each CPU: 64 x Cpus bytes     Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's only access is the one
  *              that releases. The nodes live as long as the program.
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the doorway: a look at tail, and where somebody queues
- *              the exchange. A CPU that has looked and not yet swapped may pass
- *              those that queue meanwhile: each CPU passes a waiter once at
- *              most.
+ * Fairness:    FIFO by the doorway: a look at tail, and if somebody queues, the
+ *              exchange. A CPU that has looked and not yet swapped may pass
+ *              those that queue meanwhile: each CPU passes a waiter at most
+ *              once.
  *                          Checked: native/torture: FIFO,
  *                          model/fairness: a look at the queue
  * Capacity:    Cpus (up to 16,383). A CPU may wait levels (4) times at once:
@@ -93,8 +92,8 @@ template <unsigned Cpus>
 struct queued_lock;
 
 /*
- * One CPU queues with it, for all locks of a type. Its line is shared by the
- * nodes of four levels: a CPU spins on one of them at a time.
+ * The nodes with which a CPU queues for all locks of a type. The nodes of four
+ * levels share a cache line: a CPU spins on one of them at a time.
  */
 struct alignas(cache_line) queued_cpu {
 	/* Waits of one CPU at once, each interrupted by the next. */
@@ -109,14 +108,16 @@ struct alignas(cache_line) queued_cpu {
 	struct node {
 		constexpr node() = default;
 
-		/* The successor's number; 0 until it has shown itself. */
+		/* The successor's number; 0 until the successor has linked
+		 * itself. */
 		atomic<u16> next;
-		/* 1: nobody is ahead but the holder. Clean: both 0. */
+		/* 1: only the holder is ahead. A node is clean if both are
+		 * 0. */
 		atomic<u8> first;
 	};
 
 	node nodes[levels];
-	/* Waits that have begun and are not over; this CPU's alone. */
+	/* Waits that have begun and are not over; only this CPU accesses it. */
 	atomic<u8> depth;
 };
 
@@ -243,7 +244,7 @@ struct queued_lock {
 	}
 
 	/*
-	 * Queues, and waits until nobody is ahead but the holder.
+	 * Queues, and waits until only the holder is ahead.
 	 *
 	 * O2 and O3 release that this CPU's node is clean. The CPU behind
 	 * writes to it after its own O2, and the one ahead after its O5, even
@@ -259,7 +260,8 @@ struct queued_lock {
 		node_of(mine).first.await_eq_relaxed(1);
 	}
 
-	/* Takes the lock, hands the first place on, and cleans the node. */
+	/* Takes the lock, makes its successor the first, and cleans the
+	 * node. */
 	void take_first(u16 number)
 	{
 		node &mine = node_of(number);

@@ -169,7 +169,7 @@ struct ticket_lock {
 		return tickets.fetch_add_acq_rel(next, 1); /* O1 */
 	}
 
-	/* Orders nothing: await_turn() does, which then does not wait. */
+	/* Orders nothing: await_turn(), which is called after it, acquires. */
 	bool is_turn(Counter mine) const
 	{
 		return tickets.load_relaxed(owner) == mine;

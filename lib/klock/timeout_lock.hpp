@@ -10,8 +10,9 @@
  *              granted is the lock: a CPU takes the next ticket and holds the
  *              lock once its slot is granted. A CPU that gives up marks its
  *              slot abandoned, by one compare-and-swap; the releasing CPU
- *              passes over such slots to the first that is not. A CPU that
- *              comes back before that takes its former position again.
+ *              passes over such slots to the first that is not abandoned. A CPU
+ *              that comes back before its slot is passed takes its former
+ *              position again.
  * Source:      slots: Anderson, IEEE TPDS 1(1), 1990; queues that are left by a
  *              deadline: Scott and Scherer, PPoPP 2001. We differ: slots go by
  *              ticket, and the CPU that passes over a slot empties it, so that
@@ -19,8 +20,8 @@
  * Use when:    a wait needs a timeout: a deadlock or a dead holder must become
  *              an error and not a hang. Nobody gives up: anderson_lock, with
  *              half the memory; order does not matter: any lock's try_lock().
- * Size:        2 lines for each CPU or so, and one: (slots + Cpus + 1) cache
- *              lines, slots being Cpus rounded up to a power of two
+ * Size:        (slots + Cpus + 1) cache lines, 2 to 3 for each CPU; slots is
+ *              Cpus rounded up to a power of two
  *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
@@ -59,10 +60,10 @@
  *	O11  serve           compare_exchange_release       pairs with O3 to O7
  *                                      Checked: model/orders_needed
  *
- * The ring does not overflow. Tickets are passed in order, and each that is out
- * belongs to another CPU, as a CPU that retries keeps its own: at most Cpus
- * are out, and each has a slot of its own. Slots divide the counter's range,
- * and it may wrap.
+ * The ring does not overflow. Tickets are served in order, and no two that are
+ * out belong to one CPU, as a CPU that retries keeps its ticket. So at most
+ * Cpus tickets are out, and each has a slot of its own. The number of slots
+ * divides the counter's range, so the counter may wrap.
  *
  * unlock() passes over each abandoned slot once. It waits for nobody, but has
  * no bound: CPUs that give up and come back all the time may keep it going.
@@ -81,7 +82,7 @@
 
 namespace klock {
 
-/* Counter: the type of a ticket; narrower ones are for tests. */
+/* Counter: a ticket's type; narrower ones are for tests. */
 template <unsigned Cpus, counter Counter = u32>
 struct timeout_lock {
 	static_assert(Cpus >= 1, "a lock needs a CPU");
@@ -121,7 +122,7 @@ struct timeout_lock {
 		       !leave(cpu);
 	}
 
-	/* Waits for that many cycles from now. */
+	/* try_lock_until() a deadline that many cycles from now. */
 	[[nodiscard]] bool try_lock_for(unsigned cpu, u64 how_long)
 	{
 		return try_lock_until(cpu, deadline_in(how_long));
@@ -161,7 +162,7 @@ struct timeout_lock {
 	}
 
 	/*
-	 * Whether that CPU holds or waits; CPUs that arrive later are served
+	 * Whether that CPU holds or waits: CPUs that arrive later are served
 	 * after it. A hint, stale on arrival.
 	 */
 	[[nodiscard]] bool is_queued(unsigned cpu) const
@@ -176,7 +177,8 @@ struct timeout_lock {
 
 		if (slots[at].state.load_relaxed() != granted(at))
 			return true;
-		/* In a full ring it is the holder's slot, if no CPU is away. */
+		/* The slot of the next ticket is the holder's if the ring is
+		 * full, which it is if no CPU is away. */
 		return count(cpu_status::away) == 0;
 	}
 
