@@ -49,10 +49,10 @@ using namespace klock::selftest;
 constexpr klock::u8 timer_vector = 0x44;
 
 template <typename Subject>
-inline constinit measurement<Subject, most_cpus> stand;
+inline constinit measurement<Subject, most_cpus> measured_lock;
 
 template <typename Subject>
-inline constinit shared_measurement<Subject, most_cpus> shared_stand;
+inline constinit shared_measurement<Subject, most_cpus> shared_measured;
 
 constinit tally tallies[most_cpus], of_writes[most_cpus];
 constinit figures seen = {};
@@ -69,24 +69,24 @@ constinit handler_state handlers[most_cpus];
 /* Whether the timer's handler may still take the lock. */
 constinit klock::atomic<u32> handlers_run{0};
 
-/* A stand without its lock's type, prepared. */
+/* A prepared measurement, without its lock's type. */
 struct prepared {
 	watched shown;
 	void (*run)(unsigned cpu);
 	void (*visit_in_handler)(unsigned cpu, xorshift &dice);
 };
 
-template <auto &Stand>
-prepared stand_of(const char *lock, unsigned cpus)
+template <auto &Measured>
+prepared prepare_for(const char *lock, unsigned cpus)
 {
-	return {watched_test(Stand, lock, cpus, stuck::is_a_bug),
-		[](unsigned cpu) { Stand.run(cpu); },
+	return {watched_test(Measured, lock, cpus, stuck::is_a_bug),
+		[](unsigned cpu) { Measured.run(cpu); },
 		[](unsigned cpu, xorshift &dice) {
-			Stand.visit_in_handler(cpu, dice);
+			Measured.visit_in_handler(cpu, dice);
 		}};
 }
 
-constinit prepared stand_now = {};
+constinit prepared prepared_now = {};
 
 void on_timer(boot::interrupt_frame &)
 {
@@ -95,7 +95,7 @@ void on_timer(boot::interrupt_frame &)
 
 	handlers[cpu].calls++;
 	if (handlers_run.load_acquire())
-		stand_now.visit_in_handler(cpu, handlers[cpu].dice);
+		prepared_now.visit_in_handler(cpu, handlers[cpu].dice);
 }
 
 experiment experiment_for(const options &o, u32 cpus)
@@ -126,18 +126,18 @@ void run_with_timer(unsigned cpu, u64 period)
 {
 	if (period)
 		boot::timer_start_periodic(timer_vector, period);
-	stand_now.run(cpu);
+	prepared_now.run(cpu);
 	handlers_run.store_release(0);
 	if (period)
 		boot::timer_stop();
 }
 
-/* Runs the prepared stand on all CPUs of the experiment. */
-void run_stand(const options &o, const prepared &p)
+/* Runs the prepared measurement on all CPUs of the experiment. */
+void run_prepared(const options &o, const prepared &p)
 {
 	u64 period = o.irq ? boot::div_u64(1000000000, o.irq) : 0;
 
-	stand_now = p;
+	prepared_now = p;
 	handlers_run.store_release(1);
 	if (period)
 		boot::set_interrupt_handler(timer_vector, on_timer);
@@ -158,9 +158,10 @@ void run_stand(const options &o, const prepared &p)
 template <typename Subject>
 void measure_once(const options &o, const experiment &e)
 {
-	stand<Subject>.prepare(e, tallies);
-	run_stand(o, stand_of<stand<Subject>>(Subject::name, e.cpus));
-	stand<Subject>.outcome(seen);
+	measured_lock<Subject>.prepare(e, tallies);
+	run_prepared(
+		o, prepare_for<measured_lock<Subject>>(Subject::name, e.cpus));
+	measured_lock<Subject>.outcome(seen);
 	add_sections(seen.acquisitions, Subject::capacity);
 }
 
@@ -178,7 +179,7 @@ template <typename Subject>
 void measure_one(const options &o, u32 cpus, const klock::calibration &c)
 {
 	say_running(o, Subject::name);
-	set_base(stand<Subject>.measured(), o, c, cpus);
+	set_base(measured_lock<Subject>.measured(), o, c, cpus);
 	const experiment e = experiment_for(o, participants<Subject>(cpus));
 
 	measure_once<Subject>(o, e);
@@ -189,7 +190,7 @@ void measure_one(const options &o, u32 cpus, const klock::calibration &c)
 template <typename Subject>
 void measure_readers(const options &o, u32 cpus)
 {
-	auto &s = shared_stand<Subject>;
+	auto &s = shared_measured<Subject>;
 
 	say_running(o, Subject::name);
 	experiment e = experiment_for(o, readers_of<Subject>(cpus));
@@ -197,7 +198,8 @@ void measure_readers(const options &o, u32 cpus)
 	e.writers = o.writers;
 
 	s.prepare(e, tallies, of_writes);
-	run_stand(o, stand_of<shared_stand<Subject>>(Subject::name, e.cpus));
+	run_prepared(o, prepare_for<shared_measured<Subject>>(Subject::name,
+							      e.cpus));
 	s.outcome(shared_seen);
 	const tally &r = shared_seen.read, &w = shared_seen.write;
 	const u64 made = r.acquisitions + w.acquisitions;

@@ -3,7 +3,7 @@
  * The lab: experiments with, and tests of, the locks of klock on the kernel of
  * boot/. What is run, the kernel command line says: options.hpp.
  */
-#include "benches.hpp"
+#include "lock_tests.hpp"
 #include "faults.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -63,12 +63,12 @@ namespace {
 
 using namespace klock::selftest;
 
-void torture_one(const options &o, const bench &b, u32 cpus)
+void torture_one(const options &o, const lock_tests &lock, u32 cpus)
 {
-	say_running(o, b.name());
-	const result r = run_torture(b, plan_for(o, b.room_for(cpus)));
+	say_running(o, lock.name());
+	const result r = run_torture(lock, plan_for(o, lock.room_for(cpus)));
 
-	add_sections(r.acquisitions, b.torture.calls.capacity);
+	add_sections(r.acquisitions, lock.torture.calls.capacity);
 	print_torture(o, r);
 }
 
@@ -82,17 +82,17 @@ int run_locks(const options &o)
 namespace {
 
 /* One run after another until a mistake shows, or not within the bound. */
-const char *find_mistake(const bench &b, options o, stuck standstill,
+const char *find_mistake(const lock_tests &lock, options o, stuck standstill,
 			 unsigned most_runs)
 {
 	const char *found = nullptr;
 
 	attempts tries(o, most_runs, standstill);
-	plan p = plan_for(o, b.room_for(o.cpus[0]));
+	plan p = plan_for(o, lock.room_for(o.cpus[0]));
 
 	for (; tries.are_left() && !found; p.seed++) {
 		p.relaxes_outside = tries.rest();
-		const result r = run_torture(b, p, standstill);
+		const result r = run_torture(lock, p, standstill);
 
 		found = fault(r);
 		tries.note(r);

@@ -124,18 +124,18 @@ struct nearest {
 	unsigned distance; /* of the best; of none, the first that is far */
 };
 
-/* Why a word is wrong, for people; empty: it is right. */
-struct wrong {
+/* The reason why a word is wrong; empty: it is right. */
+struct word_error {
 	char why[256] = "";
 
 	explicit operator bool() const { return why[0] != 0; }
 };
 
 template <typename... Arguments>
-[[nodiscard]] wrong because(boot::format_for<Arguments...> format,
-			    Arguments... arguments)
+[[nodiscard]] word_error because(boot::format_for<Arguments...> format,
+				 Arguments... arguments)
 {
-	wrong w;
+	word_error w;
 
 	boot::format_to(w.why, sizeof(w.why), format, arguments...);
 	return w;
@@ -149,7 +149,7 @@ using names = const char *(*)(u32 number);
  * item is cut after 39 characters: no name is as long.
  */
 template <typename Use>
-[[nodiscard]] wrong for_each_item(const char *list, Use use)
+[[nodiscard]] word_error for_each_item(const char *list, Use use)
 {
 	constexpr unsigned longest = 40;
 
@@ -163,7 +163,7 @@ template <typename Use>
 		item[length] = 0;
 		if (!length)
 			return because("an empty item in the list");
-		if (const wrong w = use(item))
+		if (const word_error w = use(item))
 			return w;
 		if (!*list++)
 			return {};
@@ -180,7 +180,7 @@ bool has_only_digits(const char *text)
 }
 
 /* A name that is not known, and the one that was probably meant. */
-wrong unknown(const nearest &names)
+word_error unknown(const nearest &names)
 {
 	if (names.name())
 		return because("%s is unknown, did you mean %s?", names.given(),
@@ -188,7 +188,7 @@ wrong unknown(const nearest &names)
 	return because("%s is unknown", names.given());
 }
 
-wrong read_number(const char *text, u32 most, u32 &into)
+word_error read_number(const char *text, u32 most, u32 &into)
 {
 	u64 value = ~u64{0};
 
@@ -204,7 +204,7 @@ wrong read_number(const char *text, u32 most, u32 &into)
 }
 
 /* "300" or "100..900" */
-wrong read_range(const char *text, range &into)
+word_error read_range(const char *text, range &into)
 {
 	constexpr u32 any = ~0u;
 	constexpr unsigned longest = 24;
@@ -217,14 +217,14 @@ wrong read_range(const char *text, range &into)
 	}
 	first[length] = 0;
 	text += length;
-	if (const wrong w = read_number(first, any, into.least))
+	if (const word_error w = read_number(first, any, into.least))
 		return w;
 	into.most = into.least;
 	if (!*text)
 		return {};
 	if (text[0] != '.' || text[1] != '.')
 		return because("neither a number nor a range, as 100..900");
-	if (const wrong w = read_number(text + 2, any, into.most))
+	if (const word_error w = read_number(text + 2, any, into.most))
 		return w;
 	if (into.least > into.most)
 		return because("reversed: the smaller one is first, %u..%u",
@@ -232,7 +232,7 @@ wrong read_range(const char *text, range &into)
 	return {};
 }
 
-wrong read_choice(names among, const char *text, u32 &into)
+word_error read_choice(names among, const char *text, u32 &into)
 {
 	nearest meant(text);
 
@@ -248,10 +248,10 @@ wrong read_choice(names among, const char *text, u32 &into)
 
 /* Reads one of the names into a type whose values are numbered. */
 template <typename T>
-wrong read_value(names among, const char *text, T &into)
+word_error read_value(names among, const char *text, T &into)
 {
 	u32 number = static_cast<u32>(into);
-	const wrong w = read_choice(among, text, number);
+	const word_error w = read_choice(among, text, number);
 
 	into = static_cast<T>(number);
 	return w;
@@ -259,11 +259,11 @@ wrong read_value(names among, const char *text, T &into)
 
 /* Reads one of the names into the row of a table that has it. */
 template <typename Row>
-wrong read_row(const Row *table, names among, const char *text,
-	       const Row *&into)
+word_error read_row(const Row *table, names among, const char *text,
+		    const Row *&into)
 {
 	u32 number = 0;
-	const wrong w = read_choice(among, text, number);
+	const word_error w = read_choice(among, text, number);
 
 	into = &table[number];
 	return w;
@@ -308,7 +308,7 @@ constexpr u32 most_acquisitions = 4000000000;
 
 constexpr u32 any = ~0u;
 
-wrong check_lock(const char *name)
+word_error check_lock(const char *name)
 {
 	bool found = boot::same_text(name, "all");
 	nearest meant(name);
@@ -318,10 +318,10 @@ wrong check_lock(const char *name)
 			found |= boot::same_text(name, Subject::name);
 			meant.offer(Subject::name);
 		});
-	return found ? wrong{} : unknown(meant);
+	return found ? word_error{} : unknown(meant);
 }
 
-wrong read_counts(const char *text, options &into)
+word_error read_counts(const char *text, options &into)
 {
 	into.counts = 0;
 	return for_each_item(text, [&](const char *item) {
@@ -331,7 +331,7 @@ wrong read_counts(const char *text, options &into)
 			return because("more than %u numbers", most_counts);
 		const u32 there = boot::cpu_count();
 		u32 cpus = 0;
-		const wrong w = read_number(item, any, cpus);
+		const word_error w = read_number(item, any, cpus);
 
 		if (!w && cpus > there)
 			return because("out of range: at most %u, all CPUs",
@@ -342,27 +342,27 @@ wrong read_counts(const char *text, options &into)
 }
 
 template <auto Field, u32 Most>
-wrong number(const char *value, options &into)
+word_error number(const char *value, options &into)
 {
 	return read_number(value, Most, (into.*Field).unchecked);
 }
 
 template <auto Field>
-wrong length(const char *value, options &into)
+word_error length(const char *value, options &into)
 {
 	return read_range(value, (into.*Field).unchecked);
 }
 
-wrong read_lock(const char *value, options &into)
+word_error read_lock(const char *value, options &into)
 {
 	into.lock = value;
 	return for_each_item(value, check_lock);
 }
 
-wrong read_without(const char *value, options &into)
+word_error read_without(const char *value, options &into)
 {
 	u32 part = 0;
-	const wrong w =
+	const word_error w =
 		read_choice([](u32 i) { return parts[i]; }, value, part);
 
 	into.without = part_masks[part];
@@ -375,7 +375,7 @@ struct word_row {
 	u32 word;
 	const char *usual;
 	const char *means;
-	wrong (*read)(const char *value, options &into) = nullptr;
+	word_error (*read)(const char *value, options &into) = nullptr;
 	names among = nullptr; /* of a word that takes one of these */
 };
 
@@ -491,7 +491,7 @@ const char *name_of(const boot::word &word)
 }
 
 /*
- * Whether a word of the same name stands before this one. Both are refused
+ * Whether a word of the same name comes before this one. Both are refused
  * then, as either could be meant.
  */
 bool came_before(const boot::word &word)
@@ -505,7 +505,7 @@ bool came_before(const boot::word &word)
 	return false;
 }
 
-wrong check_word(const boot::word &word, options &into)
+word_error check_word(const boot::word &word, options &into)
 {
 	const nearest known = word_like(name_of(word));
 
@@ -540,7 +540,7 @@ constinit u32 was_read = 0;
 constinit const named_run *chosen = runs;
 constinit seeded fault_now = seeded::nothing;
 
-wrong check_use(const boot::word &word, const options &o)
+word_error check_use(const boot::word &word, const options &o)
 {
 	const u32 one = row_of(name_of(word)).word;
 	u32 mask = one;
@@ -609,7 +609,7 @@ bool needs_apic(const options &o)
 }
 
 /* One line: a screen holds few. */
-void print_wrong(const char *name, const char *value, const wrong &w)
+void print_wrong(const char *name, const char *value, const word_error &w)
 {
 	boot::print("FAIL: wrong word %s%s%s: %s (the word help lists all)\n",
 		    name, value ? "=" : "", value ? value : "", w.why);
@@ -627,13 +627,13 @@ bool is_shared(const char *name)
 }
 
 /* Each is one that readers share, where there are readers. */
-wrong check_shared(const options &o)
+word_error check_shared(const options &o)
 {
 	if (o.writers.unchecked == 100 && !uses(*o.run, has_readers))
 		return {};
 	return for_each_item(o.lock.unchecked, [](const char *item) {
 		return is_shared(item)
-			       ? wrong{}
+			       ? word_error{}
 			       : because("readers do not share %s", item);
 	});
 }
@@ -675,7 +675,7 @@ template <typename Check>
 bool all_pass(Check check)
 {
 	for (const boot::word &word : boot::command_line()) {
-		if (const wrong w = check(word)) {
+		if (const word_error w = check(word)) {
 			print_wrong(word.name, word.value, w);
 			return false;
 		}
@@ -696,7 +696,7 @@ bool read_options(options &into)
 	fault_now = into.fault.unchecked;
 	if (!all_pass([&](const auto &w) { return check_use(w, into); }))
 		return false;
-	if (const wrong w = check_shared(into)) {
+	if (const word_error w = check_shared(into)) {
 		print_wrong("lock", into.lock.unchecked, w);
 		return false;
 	}
@@ -767,7 +767,7 @@ bool asks_for(const options &o, const char *name)
 	(void)for_each_item(o.lock, [&](const char *item) {
 		asked |= boot::same_text(item, "all") ||
 			 boot::same_text(item, name);
-		return wrong{};
+		return word_error{};
 	});
 	return asked;
 }

@@ -20,7 +20,7 @@ using klock::selftest::result;
 
 /*
  * Begins a report of so many rows: as many as were asked for, whether they can
- * be run or not. What the table's head says is the job's.
+ * be run or not. The run prints the table's head.
  */
 void begin_report(const options &o, unsigned rows);
 

@@ -21,7 +21,7 @@ using namespace klock::selftest;
 
 /* One torture a lock, all their lives: kernels have no heap. */
 template <typename Subject>
-inline constinit shared_torture<Subject, most_cpus> shared_bench;
+inline constinit shared_torture<Subject, most_cpus> the_torture;
 
 struct shared_row {
 	shared_torture_run &torture;
@@ -36,12 +36,12 @@ template <typename Subject>
 constexpr shared_row row_of()
 {
 	shared_row row = {
-		shared_bench<Subject>,
+		the_torture<Subject>,
 		[](const void *of) {
 			using run = const shared_torture_run;
-			using bench = const shared_torture<Subject, most_cpus>;
+			using exact = const shared_torture<Subject, most_cpus>;
 			return describe(
-				static_cast<bench *>(static_cast<run *>(of))
+				static_cast<exact *>(static_cast<run *>(of))
 					->watched());
 		},
 		nullptr, 0};

@@ -9,7 +9,7 @@
  */
 #include "options.hpp"
 
-#include "benches.hpp"
+#include "lock_tests.hpp"
 #include "faults.hpp"
 #include "report.hpp"
 #include "runner.hpp"
@@ -66,29 +66,29 @@ void halt_if_silent(unsigned cpu)
 constinit torture_run *torture_now = nullptr;
 constinit storm *storm_now = nullptr;
 
-result torture_under_faults(const bench &b, const options &o, u32 cpus,
+result torture_under_faults(const lock_tests &lock, const options &o, u32 cpus,
 			    stuck standstill = stuck::is_a_bug)
 {
-	const plan p = plan_for(o, storm_cpus(b.storm.calls, cpus));
+	const plan p = plan_for(o, storm_cpus(lock.storm.calls, cpus));
 	visitors what = {nullptr, nullptr,
 			 [] { return torture_now->progress(); }};
 
-	torture_now = &b.torture;
-	if (b.torture.calls.try_lock)
+	torture_now = &lock.torture;
+	if (lock.torture.calls.try_lock)
 		what.in_nmi = [](unsigned cpu) {
 			(void)torture_now->drop_in(cpu);
 		};
-	b.torture.prepare(p);
+	lock.torture.prepare(p);
 	prepare_faults(p.cpus, p.seed, what);
 	run_watched(
-		watched_torture(b, p.cpus, standstill),
+		watched_torture(lock, p.cpus, standstill),
 		[](unsigned cpu, void *) {
 			begin_faults(cpu);
 			torture_now->run(cpu);
 			end_faults(cpu);
 		},
 		nullptr);
-	return b.torture.outcome();
+	return lock.torture.outcome();
 }
 
 storm_result storm_once(storm &s, lock_state (*state)(const void *),
@@ -206,19 +206,19 @@ void print_storm(const options &o, const storm_row &r)
 	print_verdict(o, r.order.lock, wrong);
 }
 
-void storm_one(const options &o, const bench &b, u32 cpus)
+void storm_one(const options &o, const lock_tests &lock, u32 cpus)
 {
 	storm_row r = {};
 
-	say_running(o, b.name());
-	r.order = torture_under_faults(b, o, cpus);
+	say_running(o, lock.name());
+	r.order = torture_under_faults(lock, o, cpus);
 	r.came += faults_so_far();
-	r.with = storm_once(b.storm, b.storm_state, o, cpus, true);
+	r.with = storm_once(lock.storm, lock.storm_state, o, cpus, true);
 	r.came += faults_so_far();
-	r.without = storm_once(b.storm, b.storm_state, o, cpus, false);
+	r.without = storm_once(lock.storm, lock.storm_state, o, cpus, false);
 	r.came += faults_so_far();
 
-	add_sections(r.sections(), b.storm.calls.capacity);
+	add_sections(r.sections(), lock.storm.calls.capacity);
 	all_totals.interrupts += r.came.interrupts();
 	all_totals.nmis += r.came.nmi;
 	all_totals.faults += r.stalls();
@@ -226,7 +226,7 @@ void storm_one(const options &o, const bench &b, u32 cpus)
 }
 
 /* One run after another until the mistake shows, or not within the bound. */
-const char *find_in_storm(const bench &b, options o, stuck standstill,
+const char *find_in_storm(const lock_tests &lock, options o, stuck standstill,
 			  unsigned most_runs)
 {
 	const char *found = nullptr;
@@ -235,12 +235,13 @@ const char *find_in_storm(const bench &b, options o, stuck standstill,
 	for (; tries.are_left() && !found; o.seed = o.seed + 1) {
 		o.rest = tries.rest();
 		const result r =
-			torture_under_faults(b, o, o.cpus[0], standstill);
+			torture_under_faults(lock, o, o.cpus[0], standstill);
 		tries.note(r);
 		found = fault(r);
 		if (!found)
-			found = fault(storm_once(b.storm, b.storm_state, o,
-						 o.cpus[0], true, standstill));
+			found = fault(storm_once(lock.storm, lock.storm_state,
+						 o, o.cpus[0], true,
+						 standstill));
 	}
 	return found;
 }

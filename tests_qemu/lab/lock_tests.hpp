@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * benches - each lock of the list and each mutant with its torture and storm
+ * lock_tests - each lock of the list and each mutant with its torture and storm
  *
  * One torture and one storm a lock, all their lives: kernels have no heap. What
- * has the locks' types in it is compiled in benches.cpp alone.
+ * has the locks' types in it is compiled in lock_tests.cpp alone.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ namespace lab {
 
 using klock::selftest::torture_run;
 
-struct bench {
+struct lock_tests {
 	torture_run &torture;
 	lab::storm &storm;
 	lock_state (*torture_state)(const void *torture);
@@ -33,28 +33,29 @@ struct bench {
 	}
 };
 
-/* All benches, in the order of the lists of locks. */
-struct benches {
-	const bench *first;
+/* The tests of all locks, in the order of the lists of locks. */
+struct lock_test_list {
+	const lock_tests *first;
 	unsigned size;
 
-	const bench *begin() const { return first; }
-	const bench *end() const { return first + size; }
+	const lock_tests *begin() const { return first; }
+	const lock_tests *end() const { return first + size; }
 };
 
-[[nodiscard]] benches all_benches();
-[[nodiscard]] benches busted_benches();
+[[nodiscard]] lock_test_list tests_of_all();
+[[nodiscard]] lock_test_list tests_of_busted();
 
 /* Returns the mutant; with fault=right_mutant, a lock that is right. */
-[[nodiscard]] const bench &to_find(const bench &mutant);
+[[nodiscard]] const lock_tests &to_find(const lock_tests &mutant);
 
 /* The description of a run for the watchdog. */
-watched watched_torture(const bench &b, unsigned cpus, stuck standstill);
+watched watched_torture(const lock_tests &lock, unsigned cpus,
+			stuck standstill);
 watched watched_storm(const storm &test, lock_state (*state)(const void *),
 		      unsigned cpus, stuck standstill);
 
 /* Runs the torture of one lock on as many CPUs as the plan says. */
-result run_torture(const bench &b, const plan &p,
+result run_torture(const lock_tests &lock, const plan &p,
 		   stuck standstill = stuck::is_a_bug);
 
 /*
@@ -103,14 +104,14 @@ struct attempts {
 };
 
 /*
- * Calls head(o), and one(o, bench, CPUs) for each lock asked for, on each
+ * Calls head(o), and one(o, lock_tests, CPUs) for each lock asked for, on each
  * number of CPUs; returns the exit status.
  */
 int report_locks(const options &o, void (*head)(const options &),
-		 void (*one)(const options &, const bench &, u32 cpus));
+		 void (*one)(const options &, const lock_tests &, u32 cpus));
 
 /* Returns the mistake that so many runs show, or null. */
-using search = const char *(const bench &, options, stuck, unsigned runs);
+using search = const char *(const lock_tests &, options, stuck, unsigned runs);
 
 /*
  * run=busted and run=busted_storm: every mutant must be found. The first row is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * benches - each lock of the list and each mutant with its torture and storm
+ * lock_tests - each lock of the list and each mutant with its torture and storm
  */
-#include "benches.hpp"
+#include "lock_tests.hpp"
 
 #include "report.hpp"
 
@@ -17,9 +17,9 @@ namespace {
 using namespace klock::selftest;
 
 template <typename Subject>
-constinit torture<Subject, most_cpus> torture_bench;
+constinit torture<Subject, most_cpus> the_torture;
 template <typename Subject>
-constinit storm_of<Subject, most_cpus> storm_bench;
+constinit storm_of<Subject, most_cpus> the_storm;
 
 template <typename Base, typename Test>
 lock_state state_of(const void *test)
@@ -30,49 +30,50 @@ lock_state state_of(const void *test)
 }
 
 template <typename Subject>
-constexpr bench bench_of()
+constexpr lock_tests tests_of()
 {
-	bench b = {torture_bench<Subject>,
-		   storm_bench<Subject>,
-		   state_of<torture_run, torture<Subject, most_cpus>>,
-		   state_of<storm, storm_of<Subject, most_cpus>>,
-		   nullptr,
-		   0};
+	lock_tests lock = {the_torture<Subject>,
+			   the_storm<Subject>,
+			   state_of<torture_run, torture<Subject, most_cpus>>,
+			   state_of<storm, storm_of<Subject, most_cpus>>,
+			   nullptr,
+			   0};
 
 	if constexpr (requires { Subject::mistake; }) {
-		b.mistake = Subject::mistake;
-		b.found_in = Subject::found_in;
+		lock.mistake = Subject::mistake;
+		lock.found_in = Subject::found_in;
 	}
-	return b;
+	return lock;
 }
 
 template <typename List>
-struct benches_of;
+struct rows_of_list;
 template <typename... Subjects>
-struct benches_of<list<Subjects...>> {
-	static constexpr bench rows[] = {bench_of<Subjects>()...};
+struct rows_of_list<list<Subjects...>> {
+	static constexpr lock_tests rows[] = {tests_of<Subjects>()...};
 };
 
 template <typename List>
-constexpr benches rows_of()
+constexpr lock_test_list rows_of()
 {
-	return {benches_of<List>::rows, List::size};
+	return {rows_of_list<List>::rows, List::size};
 }
 
 } // namespace
 
-benches all_benches() { return rows_of<all_locks<most_cpus>>(); }
-benches busted_benches() { return rows_of<busted_locks>(); }
+lock_test_list tests_of_all() { return rows_of<all_locks<most_cpus>>(); }
+lock_test_list tests_of_busted() { return rows_of<busted_locks>(); }
 
-const bench &to_find(const bench &mutant)
+const lock_tests &to_find(const lock_tests &mutant)
 {
-	return asks_for(seeded::right_mutant) ? *all_benches().begin() : mutant;
+	return asks_for(seeded::right_mutant) ? *tests_of_all().begin()
+					      : mutant;
 }
 
-watched watched_torture(const bench &b, unsigned cpus, stuck standstill)
+watched watched_torture(const lock_tests &lock, unsigned cpus, stuck standstill)
 {
-	return {&b.torture,
-		b.name(),
+	return {&lock.torture,
+		lock.name(),
 		cpus,
 		[](const void *of) {
 			return static_cast<const torture_run *>(of)->progress();
@@ -80,7 +81,7 @@ watched watched_torture(const bench &b, unsigned cpus, stuck standstill)
 		[](const void *of, unsigned cpu) {
 			return static_cast<const torture_run *>(of)->what(cpu);
 		},
-		b.torture_state,
+		lock.torture_state,
 		standstill};
 }
 
@@ -100,16 +101,16 @@ watched watched_storm(const storm &test, lock_state (*state)(const void *),
 		standstill};
 }
 
-result run_torture(const bench &b, const plan &p, stuck standstill)
+result run_torture(const lock_tests &lock, const plan &p, stuck standstill)
 {
-	b.torture.prepare(p);
+	lock.torture.prepare(p);
 	run_watched(
-		watched_torture(b, p.cpus, standstill),
+		watched_torture(lock, p.cpus, standstill),
 		[](unsigned cpu, void *of) {
 			static_cast<torture_run *>(of)->run(cpu);
 		},
-		&b.torture);
-	return b.torture.outcome();
+		&lock.torture);
+	return lock.torture.outcome();
 }
 
 namespace {
@@ -127,14 +128,14 @@ options control_options(options o)
 } // namespace
 
 int report_locks(const options &o, void (*head)(const options &),
-		 void (*one)(const options &, const bench &, u32 cpus))
+		 void (*one)(const options &, const lock_tests &, u32 cpus))
 {
 	begin_report(o, o.counts * locks_asked_for(o));
 	head(o);
 	for (u32 i = 0; i < o.counts; i++)
-		for (const bench &b : all_benches())
-			if (asks_for(o, b.name()))
-				one(o, b, o.cpus[i]);
+		for (const lock_tests &lock : tests_of_all())
+			if (asks_for(o, lock.name()))
+				one(o, lock, o.cpus[i]);
 	return end_report();
 }
 
@@ -145,19 +146,19 @@ void run_control(const options &o, search find)
 	const options shorter = control_options(o);
 	const char *wrong = nullptr;
 
-	for (const bench &b : all_benches()) {
+	for (const lock_tests &lock : tests_of_all()) {
 		const char *const found =
-			find(b, shorter, stuck::is_control, 1);
+			find(lock, shorter, stuck::is_control, 1);
 
 		if (!found)
 			continue;
-		boot::print("# %s is right, and was found out: %s\n", b.name(),
-			    found);
+		boot::print("# %s is right, and was found out: %s\n",
+			    lock.name(), found);
 		wrong = "a right lock was found out";
 	}
 	note_row("control", wrong);
 	boot::print("# control: %u right locks; longest stand-still %u ms\n",
-		    all_benches().size, longest_stand_still());
+		    tests_of_all().size, longest_stand_still());
 	if (o.output == mode::table)
 		boot::print("%-28s %s\n", "control", wrong ? wrong : "passed");
 	print_verdict(o, "control", wrong);
@@ -169,16 +170,16 @@ int report_mutants(const options &o, search find, unsigned runs)
 {
 	const unsigned here = o.parallel ? in_parallel : in_turns;
 
-	begin_report(o, 1 + busted_benches().size);
+	begin_report(o, 1 + tests_of_busted().size);
 	run_control(o, find);
-	for (const bench &b : busted_benches())
-		if (!(b.found_in & here))
-			print_skipped(o, b.name(),
+	for (const lock_tests &lock : tests_of_busted())
+		if (!(lock.found_in & here))
+			print_skipped(o, lock.name(),
 				      "cannot show on this machine");
 		else
 			print_busted_row(
-				o, b.name(), b.mistake,
-				find(to_find(b), o, stuck::is_meant, runs));
+				o, lock.name(), lock.mistake,
+				find(to_find(lock), o, stuck::is_meant, runs));
 	return end_report();
 }
 
