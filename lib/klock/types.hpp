@@ -31,6 +31,17 @@ static_assert(sizeof(detail::not_packed) == 2 * sizeof(usize),
 	      "#pragma pack is on around klock's headers: end it before");
 
 /*
+ * Whether the linker knows names of which it keeps one, and refuses strong ones
+ * that are defined twice. Ports say so by including one_version.hpp.
+ */
+namespace arch_defaults {
+inline constexpr bool linker_refuses_twice = false;
+}
+namespace arch {
+using namespace arch_defaults;
+}
+
+/*
  * The memory orders of C++20 (ISO 14882:2020, [atomics.order]), less consume.
  *
  * The values are those that GCC and clang give to their __atomic builtins; a

@@ -38,7 +38,8 @@ RULES = [
     ("lib/c/klock/*.h",         "klock/*.h"),
     ("lib/c/*",                 HEADERS + "klock/*.h klock/arch/irq.hpp"),
     ("lib/analysis/*",          "klock/*.hpp"),
-    ("lib/preempted/*",         '"../../../klock/detail/taking.hpp"'),
+    ("lib/preempted/*",         'klock/types.hpp '
+                                '"../../../klock/detail/taking.hpp"'),
     ("lib/unparked/*",          "klock/irq.hpp klock/os.hpp"),
     ("lib/arch/hosted/klock/host_parking.hpp",
                                 "klock/*.hpp klock/detail/unparked.hpp *.h"),

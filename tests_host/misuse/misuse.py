@@ -25,7 +25,10 @@ STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
 FREESTANDING = ["-ffreestanding", "-nostdinc++", "-fno-exceptions",
                 "-fno-rtti", "-fno-threadsafe-statics"]
 VERIFY = ["-Xclang", "-verify-ignore-unexpected=note", "-ferror-limit=0"]
-TICKET = "#include <klock/ticket_lock.hpp>\n"
+EACH_KIND = """#include <klock/irq_guard.hpp>
+#include <klock/mutex.hpp>
+#include <klock/ticket_lock.hpp>
+"""
 
 # file: folders of lib to include from, flags, flags of clang's alone
 FILES = {
@@ -270,39 +273,54 @@ def port_and_language(case):
                             f"g++: {name}: not one error: {said}")
 
 
-def _two_in_one_program(case, port, other, symbol):
-    """Two files that are compiled with the include paths `port` link; with a
-    third, compiled with `other`, no linker links them, and names `symbol`."""
-    linkers = [f"-fuse-ld={name}" for name in ("bfd", "lld", "gold")
+def _host_links(cxx):
+    """Yields flags of a compiler, and the commands that link what they made.
+    """
+    own = "bfd" if cxx == "g++" else "lld"
+    yield [], [[cxx, f"-fuse-ld={name}"] for name in ("bfd", "lld", "gold")
                if shutil.which(f"ld.{name}")]
-    text = TICKET + ("static klock::ticket_lock<klock::u8> lock;\n"
+    yield ["-flto"], [[cxx, "-flto", f"-fuse-ld={own}"]]
+
+
+def _two_in_one_program(case, compiler, links, port, other, symbols):
+    """Two files that are compiled with the include paths `port` link; with a
+    third, compiled with `other`, no linker links them, and names `symbols`."""
+    text = EACH_KIND + ("static klock::ticket_lock<klock::u8> lock;\n"
                      "int NAME() { lock.lock(); lock.unlock(); return 0; }\n")
     for name in ("one", "same", "other"):
         (case.scratch / f"{name}.cpp").write_text(text.replace("NAME", name))
     (case.scratch / "main.cpp").write_text(
         "int one();\nint main() { return one(); }\n")
+    for name in ("one", "same", "other", "main"):
+        case.must(*compiler, "-std=c++20",
+                  *(other if name == "other" else port),
+                  "-c", f"{name}.cpp", "-o", f"{name}.o")
+    for link in links:
+        link = [*link, "-o", "program", "main.o", "one.o"]
+        case.must(*link, "same.o")
+        status, said = case.call(*link, "other.o")
+        found = [line for line in said.splitlines()
+                 if re.search(r"\b[Ee]rror: (?!ld ret)|multiple def", line)
+                 and not re.search("linker command|lto-wrapper", line)]
+        files = all(name in said for name in ("one.o", "other.o"))
+        case.expect(status and len(found) == 1 and
+                    all(symbol in found[0] for symbol in symbols) and
+                    (files or "-flto" in compiler),
+                    f"{compiler} {link}: not one error that names {symbols} "
+                    f"and both files: {said}")
+
+
+def _two_on_the_host(case, port, other, symbols):
     for cxx in COMPILERS:
-        own = "-fuse-ld=bfd" if cxx == "g++" else "-fuse-ld=lld"
-        for flags, choices in (([], linkers), (["-flto"], [own])):
-            for name in ("one", "same", "other", "main"):
-                case.must(cxx, "-std=c++20", *flags,
-                          *(other if name == "other" else port),
-                          "-c", f"{name}.cpp", "-o", f"{name}.o")
-            for linker in choices:
-                link = [cxx, *flags, linker, "-o", "program", "main.o", "one.o"]
-                case.must(*link, "same.o")
-                status, said = case.call(*link, "other.o")
-                found = [line for line in said.splitlines()
-                         if re.search(r"\berror: (?!ld ret)|multiple def", line)
-                         and "linker command failed" not in line]
-                case.expect(status and len(found) == 1 and symbol in found[0],
-                            f"{cxx} {flags} {linker}: not one error: {said}")
+        for flags, links in _host_links(cxx):
+            _two_in_one_program(case, [cxx, *flags], links, port, other,
+                                symbols)
 
 
 def two_ports_in_one_program(case):
-    _two_in_one_program(case, case.includes("arch/hosted"),
-                        case.includes("arch/x86"),
-                        "klock_two_ports_in_one_program")
+    _two_on_the_host(case, case.includes("arch/hosted"),
+                     case.includes("arch/x86"),
+                     ["klock_two_ports_in_one_program"])
 
 
 def two_versions_in_one_program(case):
@@ -318,9 +336,60 @@ def two_versions_in_one_program(case):
         case.expect((status == 0) == (header == "version.hpp"), said)
         path = case.scratch / "lib/klock" / header
         path.write_text(re.sub(before, r"\g<1>1", path.read_text()))
-    _two_in_one_program(case, case.includes("arch/hosted"),
-                        later.includes("arch/hosted"),
-                        "klock_two_versions_in_one_program")
+    _two_on_the_host(case, case.includes("arch/hosted"),
+                     later.includes("arch/hosted"),
+                     ["klock_two_versions_in_one_program"])
+
+
+# The linker's line names the overlay, and what it replaces.
+OVERLAYS = {
+    "arch/aarch64/line_128": ["cache_lines_of_64", "128"],
+    "arch/riscv/machine": ["machine", "supervisor_mode"],
+    "preempted": ["with_and_without_preempted"],
+    "unparked": ["with_and_without_unparked"],
+}
+# A port's CPU, and what its compilers need so that any linker links.
+CPUS = {
+    "arch/aarch64": ("aarch64", "-mno-outline-atomics"),
+    "arch/riscv": ("riscv64", "-mno-relax"),
+}
+
+
+def _overlays(lib):
+    """The folders that have a header of lib's or of their port's once more."""
+    for path in lib.rglob("klock/**/*.hpp"):
+        folder = path.relative_to(lib).as_posix().partition("klock/")[0]
+        name = path.relative_to(lib / folder)
+        port = Path(*Path(folder).parts[:2])
+        behind = {lib, lib / port} - {lib / folder}
+        if any((other / name).is_file() for other in behind):
+            yield folder.rstrip("/")
+
+
+def two_overlays_in_one_program(case):
+    """Each overlay is refused in one file of a program alone, by the compilers
+    and linkers of its port's CPU."""
+    found = {*_overlays(case.root / "lib")}
+    case.expect(found == {*OVERLAYS}, f"not in the table: "
+                f"{sorted(found ^ {*OVERLAYS})}")
+    for overlay in sorted(found & {*OVERLAYS}):
+        says = OVERLAYS[overlay]
+        if not overlay.startswith("arch/"):
+            for port in ("arch/hosted", "arch/x86"):
+                _two_on_the_host(case, case.includes(port),
+                                 case.includes(overlay, port), says)
+            continue
+        port = "/".join(overlay.split("/")[:2])
+        cpu, flag = CPUS[port]
+        prefix = f"{cpu}-linux-gnu-"
+        links = [[linker] for linker in (f"{prefix}ld", f"{prefix}ld.gold",
+                                         "ld.lld") if shutil.which(linker)]
+        for compiler in ([f"{prefix}g++"],
+                         ["clang++", f"--target={cpu}-none-elf"]):
+            if shutil.which(compiler[0]):
+                _two_in_one_program(
+                    case, [*compiler, *FREESTANDING, flag], links,
+                    case.includes(port), case.includes(overlay, port), says)
 
 
 def two_ports_in_cmake(case):
@@ -446,7 +515,7 @@ def missing_program_in_cmake(case):
 CASES = [wrong_is_found, errors_are_short, right_is_silent, headers_are_silent,
          in_c, port_and_language, typing_errors_of_make,
          two_ports_in_one_program, two_versions_in_one_program,
-         two_ports_in_cmake,
+         two_overlays_in_one_program, two_ports_in_cmake,
          missing_program_in_cmake, wrong_version, exceptions_are_fine,
          stray_unlock_is_the_guards_line]
 

@@ -32,6 +32,11 @@ constexpr bool names_this_version(const char *name)
 
 } // namespace klock::detail
 
+/* See types.hpp. */
+namespace klock::arch {
+inline constexpr bool linker_refuses_twice = true;
+}
+
 extern "C" {
 [[gnu::used, gnu::no_instrument_function,
   gnu::visibility("hidden")]] inline void

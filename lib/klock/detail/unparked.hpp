@@ -21,3 +21,18 @@ namespace arch {
 using namespace arch_defaults;
 }
 } // namespace klock
+
+/* Linkers refuse a program that has both files: see one_preemption.hpp. */
+extern "C" {
+[[gnu::used, gnu::no_instrument_function,
+  gnu::visibility("hidden")]] inline void
+klock_locks_without_unparked() noexcept
+{
+	if constexpr (klock::arch::linker_refuses_twice)
+		asm(".globl "
+		    "klock_locks_with_and_without_unparked_in_one_program\n\t"
+		    ".hidden "
+		    "klock_locks_with_and_without_unparked_in_one_program\n"
+		    "klock_locks_with_and_without_unparked_in_one_program:");
+}
+}

@@ -4,9 +4,10 @@
  *
  *	CXXFLAGS += -I klock/lib/preempted -I klock/lib -I klock/lib/arch/x86
  *
- * for each file of the kernel: a guard has another size then, and files that
- * lack it are preempted with a lock held. Nothing finds those. This file says
- * what guards do, and goes on with lib's own.
+ * for each file of the kernel: a guard has another size then, and a file that
+ * lacks it is preempted with a lock held. No linker takes the two in one
+ * program (one_preemption.hpp). This file says what guards do, and goes on with
+ * lib's own.
  *
  * Such a kernel must not preempt a thread that holds a spin lock, or waits for
  * its ticket. guard, try_guard, pair_guard, shared_guard and shared_try_guard

@@ -18,3 +18,20 @@ namespace klock::arch {
 inline constexpr usize cache_line = 64;
 
 } // namespace klock::arch
+
+#if defined(__ELF__)
+/*
+ * Two lengths in one program are two sizes of one type. As for two ports
+ * (port.hpp): with line_128 in some files alone, the second name is defined
+ * twice, which a linker refuses.
+ */
+extern "C" {
+[[gnu::used, gnu::no_instrument_function,
+  gnu::visibility("hidden")]] inline void
+klock_cache_lines_of_64() noexcept
+{
+}
+[[gnu::alias("klock_cache_lines_of_64"), gnu::visibility("hidden")]] void
+klock_cache_lines_of_64_and_128_in_one_program() noexcept;
+}
+#endif

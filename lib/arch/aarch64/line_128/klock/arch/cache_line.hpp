@@ -14,3 +14,16 @@ namespace klock::arch {
 inline constexpr usize cache_line = 128;
 
 } // namespace klock::arch
+
+#if defined(__ELF__)
+/* See the port's own. */
+extern "C" {
+[[gnu::used, gnu::no_instrument_function,
+  gnu::visibility("hidden")]] inline void
+klock_cache_lines_of_128() noexcept
+{
+}
+[[gnu::alias("klock_cache_lines_of_128"), gnu::visibility("hidden")]] void
+klock_cache_lines_of_64_and_128_in_one_program() noexcept;
+}
+#endif

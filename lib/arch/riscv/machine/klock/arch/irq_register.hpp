@@ -13,3 +13,16 @@ inline constexpr int status_csr = 0x300; /* mstatus */
 inline constexpr int irq_flag = 8;	 /* MIE */
 
 } // namespace klock::arch
+
+#if defined(__ELF__)
+/* See the port's own. */
+extern "C" {
+[[gnu::used, gnu::no_instrument_function,
+  gnu::visibility("hidden")]] inline void
+klock_machine_mode() noexcept
+{
+}
+[[gnu::alias("klock_machine_mode"), gnu::visibility("hidden")]] void
+klock_machine_and_supervisor_mode_in_one_program() noexcept;
+}
+#endif
