@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_lock - any lock, with every misuse of it named instead of hung
+ * checked_lock - any lock; each misuse of it is a panic instead of a hang
  *
  * Algorithm:   Wraps a lock. Notes its holder, the line that took it, how many
- *              contend, and the contexts in which it was wanted. A violation
+ *              contend, and the contexts in which it was waited for. A misuse
  *              calls klock_os_panic with the lock's name, the CPU, the holder
  *              and both call sites.
- * Source:      the idea of Linux's lockdep-design document: what matters is
- *              not that a deadlock happened but that it could. Order between
- *              locks: lock_order.hpp, where the kernel has one.
+ * Source:      the idea of Linux's lockdep-design document: what matters is not
+ *              that a deadlock happened but that it could. Order between locks:
+ *              lock_order.hpp, if the kernel has one.
  * Use when:    in debug builds, around any other lock: checked_if<debug, L> is
- *              L itself where debug is false, and has L's members where it is
- *              true. All files of a program must see the same `debug` for one
- *              lock: no linker can tell.
+ *              L itself if debug is false, and has L's members if it is true.
+ *              All files of a program must see the same `debug` for one lock:
+ *              the linker does not notice a difference.
  * Size:        before the lock inside, 80 bytes on 64 bits, 56 on 32 bits:
  *              detail/checked.hpp; first a pointer to the name.
  *              checked_if<false, L>: none. Two tables for all locks: 12 KiB,
@@ -85,19 +85,20 @@
  * Stray unlock, capacity, interrupts on, handler and number are checked for
  * readers as for writers. Readers and writers count together if both have one
  * capacity (readers_contend). If more than eight readers are inside at once,
- * recursion, upgrade and a stray unlock_shared() may go unnamed
+ * recursion, upgrade and a stray unlock_shared() may not be found
  * (detail/owners.hpp). A lock that a thread takes and a handler releases, by
  * design, cannot be checked. After the first panic nothing more is reported:
  * os.hpp, checks_off.
  *
  * The holder of a spin lock is the CPU, and that of a lock whose waiters sleep
- * is the thread; or, of both, what klock_os_owner_id() returns. A kernel must
- * define that if it preempts or moves threads while they hold spin locks. A
- * lock that one thread takes and the next releases: handed_over()
- * (order_calls.hpp). If klock_os_context() can only answer `thread`, "NMI" and
- * "interrupts on" are never named, and a handler that wants a lock which the
- * code that it interrupted *holds* is "recursion". Interrupts that are on
- * inside of a critical section and off at both of its ends are not noticed.
+ * is the thread; with klock_os_owner_id(), the result of that for both. A
+ * kernel must define it if it preempts or moves threads while they hold spin
+ * locks. If one thread takes a lock and the next releases it, call
+ * handed_over() (order_calls.hpp). If klock_os_context() can only answer
+ * `thread`, "NMI" and "interrupts on" are never reported, and a handler that
+ * waits for a lock *held* by the code that it interrupted is reported as
+ * "recursion". Interrupts that are on inside a critical section and off at both
+ * of its ends are not noticed.
  *
  * Cost:        uncontended: the lock inside and 3 RMWs, without a lock order
  *              one more of a spin lock; checked_if<false, L>: nothing
@@ -114,8 +115,8 @@
 namespace klock {
 
 /*
- * The base of a checked L of any name: the type for a function's parameter
- * that takes them all.
+ * The base of a checked L of any name: the type of a function's parameter that
+ * takes all of them.
  */
 template <any_lock L>
 struct checked_lock<L> : detail::nodes_of<L>,
@@ -144,7 +145,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
       public:
 	using core::forget_counts, core::list_counts;
-	/* rebind: the same checks and name around another lock type. */
+	/* This name and these checks around another lock type. */
 	template <any_lock Other>
 	using like = checked_lock<Other>;
 	/* For pair_guard. */
@@ -181,7 +182,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 				 [&] { return inner.try_lock(with); });
 	}
 
-	/* The pause with that many waiters ahead. */
+	/* Sets the pause for each waiter ahead. */
 	template <typename Counter>
 		requires requires(Counter ahead) { L::turns_for(ahead, u32{}); }
 	static constexpr u32 turns_for(Counter ahead, u32 base)
@@ -400,7 +401,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		verb.call(inner, with...);
 	}
 
-	/* L's own of a verb's arguments: the node, the number, or none. */
+	/* The argument of a verb that L uses: the node, the number, or none. */
 	template <typename... With>
 	static decltype(auto) own(With &...with)
 	{
@@ -451,7 +452,7 @@ struct checked_lock<L, Name> : checked_lock<L> {
 };
 
 namespace detail {
-/* A seq_lock, as the lock that its writers take. */
+/* A seq_lock as a lock, which its writers take. */
 template <typename T>
 struct seq_writers : seq_lock<T> {
 	static constexpr u64 max_contenders = ~u64{0};
@@ -536,8 +537,9 @@ using checked_if =
 	typename detail::chosen<Checks, L, checked_lock<L, Name...>>::type;
 
 /*
- * A free lock with a name that its type does not have, before any code runs;
- * without checks, the name is dropped. The text must live as long as the lock.
+ * Constructs a free lock with a name that is not in its type, before any code
+ * runs; without checks, the name is dropped. The text must live as long as the
+ * lock.
  *
  *	constinit auto pipe_lock =
  *		klock::named<klock::checked_if<debug, klock::tas_lock>>("pipe");

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counted_lock - a lock, and how it is waited for
+ * counted_lock - a lock that counts and times the waits for it
  *
  *	constinit klock::counted_if<counts, klock::ticket_lock<klock::u8>,
  *				    "runqueue"> lock;
  *
  *	klock::print_counts([](const char *line) { put(line), put("\n"); });
  *
- * Algorithm:   lock() calls the lock inside. Some report where they have to
- *              wait (ticket_lock, padded_ticket_lock, mcs_lock, and those that
- *              readers share); of any other, try_lock() is called first. An
- *              acquisition without a wait adds one to a count. One with a wait
- *              reads the clock before and after it, and counts that. The
- *              holder counts, by a load and a store.
- * Source:      the idea of Linux's lockstat document: which lock is waited
- *              for, how often and how long, is asked of the running kernel;
- *              the code is ours.
+ * Algorithm:   lock() calls the lock inside. Some locks report whether they
+ *              must wait (ticket_lock, padded_ticket_lock, mcs_lock, and those
+ *              that readers share); for any other, try_lock() is called first.
+ *              An acquisition without a wait adds one to a count. An
+ *              acquisition with a wait reads the clock before and after the
+ *              wait, and adds its length. The holder counts, by a load and a
+ *              store.
+ * Source:      the idea of Linux's lockstat document, that the running kernel
+ *              shows which lock is waited for, how often and how long; the code
+ *              is ours.
  * Use when:    you look for the lock that your kernel waits for. A table:
- *              print_counts.hpp. counted_if<counts, L, "name"> is L itself
- *              where counts is false.
+ *              print_counts.hpp. counted_if<counts, L, "name"> is L itself if
+ *              counts is false.
  * Size:        the lock inside, 56 bytes (36 on 32 bits), and then a cache
  *              line; with readers, four lines more; if its readers have a line
  *              a CPU, as many lines again
  *                          Checked: unit/counted_lock: sizes
- * Zero bytes:  free and never counted, where the lock inside is free when zero
+ * Zero bytes:  free and never counted, if the lock inside is free when zero
  *                          Checked: unit/counted_lock: zero bytes
  * Lifetime:    a lock that was ever waited for is in a list: call
  *              forget_counts(lock) before its memory is used for anything
@@ -45,15 +46,15 @@
  * Ordering:    that of the lock inside orders its holders' counting
  *                          Checked: model/counted_lock: counts
  *
- * A try_lock() that takes it is counted as an acquisition, one that fails is
- * not. try_lock_until() and lock_paced() wait if their try fails. A wait is
- * counted when it is over; print_held.hpp shows waits that do not end.
+ * A try_lock() that takes the lock counts as an acquisition; one that fails
+ * does not. try_lock_until() and lock_paced() wait if their first try fails. A
+ * wait is counted when it is over; print_held.hpp shows waits that do not end.
  *
  * Readers are counted apart from writers. As several read at once, a reader
  * that does not wait counts by an RMW of a word beside the lock, in the line
- * that it has just written. In a lock with a line a CPU (reader_lock) it counts
- * by a load and a store to its CPU's line; the read of a handler that comes in
- * between may stay uncounted.
+ * that it has just written. In a lock with a line for each CPU (reader_lock) it
+ * counts by a load and a store to its CPU's line; the read of a handler that
+ * comes in between may not be counted.
  *
  * counted_lock<hold_times<L>, "name"> also notes how long it is held, which
  * reads the clock twice at each acquisition. It does not for readers, nor after
@@ -77,10 +78,10 @@
 
 namespace klock {
 
-/* L; a counted_lock of it also notes how long it is held. */
+/* L itself; a counted_lock of this also notes how long it is held. */
 template <any_lock L>
 struct hold_times : L {
-	/* A counted_lock looks for it. */
+	/* counted_lock looks for this name. */
 	using hold_times_of = L;
 	using L::L;
 };
@@ -167,7 +168,7 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 		name_all(text, element + 1);
 	}
 
-	/* Puts it into the table, though nobody has waited for it yet. */
+	/* Puts it into the table, even if nobody has waited for it yet. */
 	void list_counts()
 	{
 		counts.list(waits, name);
@@ -188,7 +189,7 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 	using no_site = detail::no_site;
 	friend typename counted_lock::verbs_of;
 
-	/* -- L's verbs; with: the arguments -- */
+	/* -- L's verbs; with: their arguments -- */
 
 	/* Waits. L reports where it waits, or is tried first. */
 	template <detail::does<effect::takes> Verb, typename... With>
@@ -308,7 +309,7 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 
 	L &inside() { return *this; }
 
-	/* Tries, with the node or the number that L is taken with, if any. */
+	/* Tries, with L's node or number, if it takes one. */
 	template <typename... With>
 	bool try_first(With &...with)
 	{

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * irq - what klock knows of this CPU's interrupt flag
+ * irq - this CPU's interrupt flag
  *
  * irq_state	what irq_save() found; copied, never looked into
  * irq_save()	disables maskable interrupts, returns what was before
@@ -8,8 +8,8 @@
  * irqs_enabled()	whether a maskable interrupt would be taken now
  *
  * irq_guard (klock/irq_guard.hpp) is the way to use them with a lock. By hand,
- * or counted: lib/docs/take-a-lock.md. They ask nothing of the kernel, so that
- * they work before a CPU has a number, and before there is an interrupt table.
+ * or counted: lib/docs/take-a-lock.md. They call nothing of the kernel, so they
+ * work before a CPU has a number, and before there is an interrupt table.
  */
 #pragma once
 

@@ -12,13 +12,14 @@
  * where the next waiter would overwrite it. Guards nest: an inner one finds
  * interrupts off and leaves them so.
  *
- * Takes what guard takes, less adopt: it could not know what interrupts were
- * before the lock was taken. held.unlock() releases early, then restores.
+ * Takes what guard takes, except adopt: the guard could not know the state of
+ * interrupts from before the lock was taken. held.unlock() releases early, then
+ * restores.
  *
  * A node or a number that is chosen by the CPU must be chosen with interrupts
- * off as well: before, a handler may take that node first, or the thread may
- * wake up on another CPU. So pass a function, and not what it returns; it is
- * asked between the two:
+ * off as well: otherwise a handler may take that node first, or the thread may
+ * move to another CPU. So pass a function, and not its result; it is called
+ * after interrupts went off, before the lock is touched:
  *
  *	clh_node node[max_cpus];
  *	clh_node &my_node() { return node[klock::cpu_id()]; }
@@ -31,9 +32,9 @@
  * Where critical sections nest, each level needs a node of its own.
  *
  * Context: thread and maskable interrupts. An NMI is not held off: its handler
- * may only try_lock(). Guards end in the reverse of the order they began in:
- * the innermost restores first. For locks that are released in another order,
- * see lib/docs/take-a-lock.md.
+ * may only try_lock(). Guards must end in the reverse of the order in which
+ * they began: the innermost restores first. For locks that are released in
+ * another order, see lib/docs/take-a-lock.md.
  */
 #pragma once
 
@@ -46,7 +47,8 @@
 namespace klock {
 
 namespace detail {
-/* A member of its own, so that it is made before the guard and dies after. */
+/* A member of its own, so that it is constructed before the guard and destroyed
+ * after it. */
 struct irqs_off {
 	static constexpr bool disables = true;
 
@@ -55,7 +57,8 @@ struct irqs_off {
 	irqs_off(const irqs_off &) = delete;
 	irqs_off &operator=(const irqs_off &) = delete;
 
-	/* Early; what is restored at the end then is "off", which is nothing */
+	/* Restores before the end; the end then restores "off", which does
+	 * nothing */
 	void restore()
 	{
 		const irq_state off = irq_save();
@@ -63,7 +66,7 @@ struct irqs_off {
 		irq_restore(before);
 		before = off;
 	}
-	/* After that, again. */
+	/* Disables interrupts again after restore(). */
 	void disable() { before = irq_save(); }
 
       private:
@@ -87,7 +90,7 @@ struct [[nodiscard]] irq_guard
 	    : irq_guard::guard_of(at, with...)
 	{
 	}
-	/* It could not know what was before. */
+	/* Deleted: it could not know the state before. */
 	irq_guard(typename irq_guard::lock_here, adopting) = delete;
 	template <typename With>
 	irq_guard(typename irq_guard::lock_here, With &&, adopting) = delete;
@@ -112,11 +115,11 @@ irq_guard(const L &&, With &&...) -> irq_guard<const L>;
  *		...			interrupts off, the lock is held
  *	}				unlocked, then as they were
  *
- * Interrupts go off before the lock is tried. Where that fails they are back as
- * they were at once, not at the end of the block: what is done instead runs
- * with interrupts on. held.unlock() releases early, then restores.
+ * Interrupts go off before the lock is tried. If that fails, they are restored
+ * at once, not at the end of the block: so the code that runs instead has
+ * interrupts on. held.unlock() releases early, then restores.
  *
- * Takes what irq_guard takes, functions for a node or a number among it
+ * Takes what irq_guard takes, also functions for a node or a number
  * (irq_guard.hpp); the lock must have a try_lock(). Without a name it does not
  * compile (guard.hpp).
  *
@@ -135,7 +138,7 @@ struct [[nodiscard]] irq_try_guard
 	    : irq_try_guard::guard_of(at, with...)
 	{
 	}
-	/* It could not know what was before. */
+	/* Deleted: it could not know the state before. */
 	irq_try_guard(typename irq_try_guard::lock_here, adopting) = delete;
 	template <typename With>
 	irq_try_guard(typename irq_try_guard::lock_here, With &&,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * irq_lock - a lock whose type says whether handlers take it, or threads alone
+ * irq_lock - a lock whose type says whether handlers take it or only threads
  *
  *	irq_lock<L>	a handler takes it, too. Only irq_guard, irq_try_guard
  *			and irq_pair_guard take it, and, if readers share it,
@@ -16,8 +16,9 @@
  * Algorithm:   that of L, which it contains
  * Source:      the idea that a type forbids the wrong guard: the Rust world's
  *              IRQ-safe lock wrappers; the code is ours.
- * Use when:    a kernel has handlers: each lock then says once which kind it
- *              is, and the compiler remembers. Any L: ticket_lock first.
+ * Use when:    a kernel has handlers: each lock says once which kind it is, and
+ *              the compiler refuses wrong guards. L is any lock, such as
+ *              ticket_lock.
  * Size:        that of L, no byte more      Checked: unit/irq_lock: sizes
  * Zero bytes:  as L                         Checked: unit/irq_lock: sizes
  * Lifetime:    as L                    Checked: unit/irq_lock: lifetime
@@ -28,10 +29,10 @@
  *                                      Checked: unit/irq_lock: capacity
  * Context:     irq_lock: any that L allows. thread_lock: threads; with
  *              checked_if<true, thread_lock<L>> a handler that takes it or
- *              tries to panics, where klock_os_context() tells handlers apart.
- *              Checks stand outside of a thread_lock, but inside of an
- *              irq_lock, irq_lock<checked_if<debug, L>>: the other way round
- *              does not compile.
+ *              tries to panics, if klock_os_context() can tell handlers. Checks
+ *              go around a thread_lock, but inside an irq_lock:
+ *              irq_lock<checked_if<debug, L>>. The other way round does not
+ *              compile.
  * Assumes:     what L assumes, and klock/irq.hpp of the port
  *
  * State (of L):  as L
@@ -153,7 +154,7 @@ struct irq_lock : detail::reader_constants_of<L> {
 };
 
 /*
- * L, with the promise that no handler takes it. It has all members of L; a
+ * L, with the promise that no handler takes it. It has all members of L. A
  * checked_lock around it panics if a handler takes it.
  */
 template <any_lock L>
@@ -162,7 +163,7 @@ struct thread_lock : L {
 		      "checked_lock<thread_lock<L>>: inside of it, checks know "
 		      "nothing of threads");
 
-	/* A checked_lock looks for it. */
+	/* checked_lock looks for this name. */
 	using taken_in_threads_alone = L;
 	using L::L;
 };

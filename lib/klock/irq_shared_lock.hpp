@@ -11,35 +11,34 @@
  *	if (klock::handler_shared_try_guard held{routes_lock})
  *		...					an NMI handler may
  *
- * Algorithm:   L, and behind it a gate for handlers alone: a writer that has L
- *              shuts the gate when no handler is inside. A handler never waits
- *              in L, where a writer may wait for the reader that the handler
- *              interrupted.
- * Source:      ours. Why no lock of readers and writers lets a handler read
- *              past its line: Context of phase_fair_lock.hpp.
- * Use when:    handlers read what threads read for long, and interrupts must
- *              not wait for that. Short reads: irq_lock<L>, which is L. One
- *              small value: seq_lock, seq_latch. L: phase_fair_lock,
+ * Algorithm:   L, and a gate for handlers. A writer that holds L shuts the gate
+ *              when no handler is inside. A handler uses the gate only. It
+ *              never waits for L: a writer in L may wait for the reader that
+ *              the handler interrupted.
+ * Source:      ours. Context of phase_fair_lock.hpp says why a handler's read
+ *              may deadlock in L.
+ * Use when:    handlers read data that threads read for long, and interrupts
+ *              must not stay off meanwhile. Short reads: irq_lock<L>, which is
+ *              L. One small value: seq_lock, seq_latch. L: phase_fair_lock,
  *              rw_ticket_lock, or one of these in a checked_lock.
  * Size:        that of L and 2 bytes, rounded up to L's alignment
  *                              Checked: unit/irq_shared_lock: sizes
  * Zero bytes:  as L            Checked: unit/irq_shared_lock: sizes
- * Lifetime:    as L, for the next thread; a handler may be in before the writer
+ * Lifetime:    as L, for the next thread. A handler may enter before the writer
  *              has left L, and must not free it
  *                              Checked: model/irq_shared_lock: lifetime
  * Fairness:    among threads that of L. Handlers come first: a stream of them
- *              can keep a writer out, who waits for the gate by no order
+ *              can keep out a writer that waits for the gate
  *                       Checked: model/irq_shared_lock: handlers come first
  * Capacity:    that of L; max_readers (32,767) reads of handlers at once, which
  *              is more than CPUs x 4
  *                              Checked: unit/irq_shared_lock: many handlers
  * Context:     a thread writes by irq_guard: a plain guard does not compile. A
  *              thread reads by shared_guard or irq_shared_guard, and may be
- *              interrupted. A handler reads by handler_shared_guard; handlers
- *              over a handler's read may read, too. NMI: the try form. A
- *              handler writes by no guard but irq_try_guard, where L has a
- *              try_lock: it may have interrupted a reader. No recursion and no
- *              upgrade, as L.
+ *              interrupted. A handler reads by handler_shared_guard; a handler
+ *              that interrupts it may read, too. NMI: the try form. A handler
+ *              may write only by irq_try_guard, if L has a try_lock: it may
+ *              have interrupted a reader. No recursion and no upgrade, as L.
  * Assumes:     what L assumes, a compare-and-swap and an add on 2 bytes, and
  *              klock/irq.hpp of the port
  *
@@ -53,7 +52,7 @@
  *	O4  unlock_shared        fetch_add_release         pairs with O1
  *                              Checked: model/irq_shared_lock: orders needed
  *
- *	Writers are ordered by L, threads that read as well.
+ *	L orders writers, and threads that read.
  *
  * Cost:        uncontended: a thread's read that of L; a write that of L, 1 RMW
  *              and 1 store more; a handler's read: 2 RMW, 1 line
@@ -145,7 +144,8 @@ struct gate_of<L> {
 	using type = typename L::template like<handler_gate>;
 };
 
-/* The gate has no others, so that nobody waits for L alone. */
+/* The verbs that take L and the gate. There are no others, so nobody waits for
+ * L alone. */
 struct verbs_of_gate {
 	template <typename Verb>
 	static constexpr bool has =
@@ -155,14 +155,16 @@ struct verbs_of_gate {
 };
 
 /*
- * L and the gate: what the guards find inside of an irq_shared_lock. A writer
- * takes both, with interrupts off; a thread reads L, and a handler the gate.
+ * L and the gate, which guards find inside an irq_shared_lock. A writer takes
+ * both, with interrupts off; a thread that reads takes L, and a handler that
+ * reads takes the gate.
  */
 template <plain_shared_lock L>
 struct gated : sleeps_of<L>,
 	       threads_of<L>,
 	       verbs_of<gated<L>, L, site_of<L>, verbs_of_gate> {
-	/* Contexts that may hold or wait at once, handlers apart. */
+	/* Contexts that may hold or wait at once, without the handlers that
+	 * read. */
 	static constexpr u64 max_contenders = L::max_contenders;
 	static constexpr u64 max_readers = L::max_readers;
 
@@ -260,7 +262,7 @@ struct gated : sleeps_of<L>,
 		hand_on(verb, gate, by);
 		hand_on(verb, inner, by);
 	}
-	/* The writer becomes a reader, beside handlers. */
+	/* The writer becomes a reader; handlers may read, too. */
 	void pass(verb::downgrade verb, site by)
 	{
 		hand_on(verb::unlock{}, gate, by);
@@ -281,10 +283,11 @@ struct gated : sleeps_of<L>,
 
 } // namespace detail
 
-/* A lock that threads read with interrupts on, and handlers read over them. */
+/* A lock that threads read with interrupts on, and that handlers which
+ * interrupt them may read. */
 template <plain_shared_lock L>
 struct irq_shared_lock : irq_lock<detail::gated<L>> {
-	/* A shared_guard looks for it. */
+	/* shared_guard looks for this name. */
 	using read_with_interrupts_on = L;
 
 	using irq_lock<detail::gated<L>>::irq_lock;
@@ -312,7 +315,7 @@ struct to_read_in_handler {
 	template <typename>
 	using needs = no_argument;
 
-	/* Refuses any lock that is not read by threads with interrupts on. */
+	/* Refuses any lock but an irq_shared_lock. */
 	template <typename L, typename>
 	static constexpr bool refuses = !interruptible_shared_lock<L>;
 	static constexpr bool in_handler = true;

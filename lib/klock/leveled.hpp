@@ -3,9 +3,9 @@
  * leveled - the order of locks as numbers in their types
  *
  * leveled<L, 3> is a lock L of level 3. While it is held, only locks of higher
- * levels can be taken, or the program does not compile: no CPUs wait for each
- * other. For kernels that know their order beforehand; lock_order.hpp learns
- * it.
+ * levels can be taken; anything else does not compile. So CPUs never wait for
+ * each other. It is for kernels that know their order beforehand;
+ * lock_order.hpp learns it.
  *
  * Taking a lock needs a token, holding<n>: the locks held so far have level n
  * or less. The guard that takes the lock is the next token, of its lock's
@@ -22,9 +22,10 @@
  * hide a name that is in scope; a second nothing_held in one thread; locks
  * taken by without_level(). lock_order finds these when they happen, with
  * leveled<checked_if<debug, L, "name">, 3>. Two locks of one level are never
- * held together, by pair_guard neither. held.unlock() gives no level back.
+ * held together, not even by pair_guard. held.unlock() does not lower the
+ * level.
  *
- * Context: that of the lock inside. A token is not copied, nor kept.
+ * Context: that of the lock inside. A token is neither copied nor stored.
  * Size: the lock's, and its guard's.		Checked: codegen/guards
  * Cost: not an instruction more than guard's; a function that is not inlined
  * is given the token's address.		Checked: codegen/guards
@@ -109,7 +110,8 @@ struct leveled {
 		inner.note_handed_over(by);
 	}
 
-	/* L itself, for is_locked(), or a guard that tries or reads. */
+	/* Returns L itself, for is_locked(), or for a guard that tries or
+	 * reads. */
 	[[nodiscard]] L &without_level() { return inner; }
 
       private:
@@ -181,7 +183,7 @@ struct [[nodiscard]] level_guard : detail::level_taken_by<L>::type,
 			      "a lock of this level or of a higher one is "
 			      "held: the lower level is taken first");
 	}
-	/* Without a token, which is refused. */
+	/* A guard without a token is refused. */
 	template <typename Lock>
 	explicit level_guard(Lock &lock) : level_guard(nothing_held{}, lock)
 	{

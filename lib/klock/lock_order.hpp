@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock_order - names a deadlock when both orders were seen, not when they meet
+ * lock_order - reports a possible deadlock once both orders were seen
  *
  * One function in one file of a debug build makes it watch all checked locks
  * (checked_lock.hpp) that have a name:
@@ -10,20 +10,20 @@
  *		return klock::lock_order_of<64, max_cpus>();
  *	}
  *
- * 64: names of locks that it tells apart, at most order_graph::limit (256).
- * max_cpus: owners that hold locks at once: CPUs, and as many more as threads
- * hold locks whose waiters sleep; or threads alone, where klock_os_owner_id()
- * names those. Its memory: lock_order_memory, zero bytes, nothing else, no
- * heap: for 64 names 14.5 KiB, 2.5 KiB of it the bitmaps, most of the rest the
- * lines of 128 pairs; for 16 names 3.7 KiB; and 832 bytes an owner; 32 bits:
- * about 2/3. A build without that function, or with lock_order_if<false, 64,
- * max_cpus>(), has none.
+ * 64: the lock names that it tells apart, at most order_graph::limit (256).
+ * max_cpus: the owners that hold locks at once: CPUs, plus threads that hold
+ * locks whose waiters sleep; or only threads, if klock_os_owner_id() returns
+ * those. Its memory is lock_order_memory, zero bytes, and no heap. For 64 names
+ * it is 14.5 KiB, of which 2.5 KiB are the bitmaps, and most of the rest the
+ * lines of 128 pairs; for 16 names 3.7 KiB. Each owner adds 832 bytes. On 32
+ * bits it is about 2/3 of that. A build without that function, or with
+ * lock_order_if<false, 64, max_cpus>(), has none.
  *                                  Checked: unit/lock_order: what it keeps
- * Locks are told apart by name and sub-rank (`nested`, order_calls.hpp): that
- * is a class, an array's elements are of one class. A name is copied, its first
- * 31 characters and a hash of all; it must live as long as the lock. A lock
- * without one is not ordered. A kernel's own locks whose waiters sleep take
- * part where it says so (order_calls.hpp).
+ * A class is all locks of one name and sub-rank (`nested`, order_calls.hpp);
+ * the elements of an array are of one class. The first 31 characters of a name,
+ * and a hash of it all, are copied; the name must live as long as the lock. A
+ * lock without a name is not ordered. A kernel's own locks whose waiters sleep
+ * take part if the kernel reports them (order_calls.hpp).
  *
  * Source: the idea of Linux's lockdep-design document, that an order is learned
  * from what runs; the bitmaps, the second look and their proof are ours.
@@ -51,12 +51,12 @@
  * lock waits for nobody. Two locks of two names that pair_guard takes are
  * ordered by address: a cycle of such pairs alone is no finding. Two orders
  * behind one lock that both hold (a gate) are reported. Unlocking in any order
- * is fine. Not found: that upgrade() waits for readers, which may want a lock
- * that its caller took since.
- * A finding of order may be noted instead of a panic, each once: on_finding.
- * The edge is then no part of the order, nor is one that is declared harmless.
- * A full table is reported once (klock_os_note). Its entries are still checked;
- * the lines of further edges are not reported.
+ * is fine. Not found: upgrade() waits for readers, and one of these may wait
+ * for a lock that the caller of upgrade() took since. A finding about the order
+ * may be a note instead of a panic, each once: on_finding. The edge is then not
+ * added to the order, nor is one that is declared harmless. A full table is
+ * reported once (klock_os_note). Its entries are still checked; the lines of
+ * further edges are not reported.
  *
  * Context: any. A class that an NMI handler is the first to try is not learned
  * there. If klock_os_context() cannot tell an NMI, NMI handlers must run with
@@ -134,9 +134,9 @@ constexpr declared_order harmless(const char *first, const char *second)
 }
 
 /*
- * The reaction to a finding of order, which is a danger and no hang yet. note:
- * each goes to klock_os_note() once a boot, and is no part of the order.
- * Recursion, upgrade and might_wait() always panic.
+ * The reaction to a finding about the order, which is a danger but no hang yet.
+ * note: each goes to klock_os_note() once in a boot, and is not added to the
+ * order. Recursion, upgrade and might_wait() always panic.
  */
 enum class on_finding : u8 { panic, note };
 
@@ -207,7 +207,8 @@ struct order_keeper : lock_order, private order_rules {
 			mine.at->take();
 	}
 
-	/* The caller gave up, or released the lock, which may be freed. */
+	/* The caller gave up, or has released the lock, which may be freed by
+	 * now. */
 	static void gone(held_place mine)
 	{
 		if (mine.at)
@@ -235,8 +236,8 @@ struct order_keeper : lock_order, private order_rules {
 
 			if (its.thread.load_relaxed() != &thread)
 				continue;
-			/* Keeps the stack from other threads until its last
-			 * place was looked at. */
+			/* Keeps the stack from other threads until all of its
+			 * places were checked. */
 			its.claim(false);
 			for (u32 at = its.size(); at-- > 0;)
 				if (its.at[at].inherits())
@@ -274,7 +275,7 @@ struct order_keeper : lock_order, private order_rules {
 		taken(before_wait(want));
 	}
 
-	/* This memory is about to be freed. */
+	/* Called before this memory is freed. */
 	void none_held_in(const void *from, usize bytes, call_site by) const
 	{
 		const usize first = reinterpret_cast<usize>(from);
@@ -308,7 +309,7 @@ struct order_keeper : lock_order, private order_rules {
 		before->pop(*other);
 	}
 
-	/* The calling thread ends: panics about each lock that it holds. */
+	/* The calling thread ends; panics about each lock that it holds. */
 	void thread_ends(call_site by) const
 	{
 		none_held(owners.mine(), by);
@@ -353,7 +354,7 @@ struct order_keeper : lock_order, private order_rules {
 		return owners.claim_mine(sleeps);
 	}
 
-	/* A bit for each place of the caller's stack that is in use. */
+	/* A mask: a bit for each place of the caller's stack that is in use. */
 	[[nodiscard]] u32 places() const
 	{
 		const held_locks *const mine = owners.mine();
@@ -486,8 +487,8 @@ struct order_keeper : lock_order, private order_rules {
 	}
 
 	/*
-	 * Null, or how a lock in this memory is in use. Reads the address
-	 * again, as another owner may write it meanwhile.
+	 * Null, or the use of a lock in this memory. Reads the address again,
+	 * as another owner may write it meanwhile.
 	 */
 	static const char *use_in(const held_lock &one, usize first,
 				  usize bytes)
@@ -563,7 +564,8 @@ inline order_keeper *kernel_order_keeper()
 	return static_cast<order_keeper *>(kernel_lock_order());
 }
 
-/* The order of the whole kernel; its memory is zero bytes until it is used. */
+/* The order of the whole kernel; its memory is zero bytes until its first
+ * use. */
 template <u32 Classes, u32 Owners, on_finding Then = on_finding::panic>
 lock_order *lock_order_of()
 {

@@ -8,17 +8,17 @@
  *	...
  *	klock::guard again(tree);		in a function that is called
  *
- * Algorithm:   L, and beside it the owner and a depth. lock() by the owner adds
- *              one to the depth. Any other takes L, and is the owner until its
- *              last unlock().
+ * Algorithm:   L, the owner and a depth. lock() by the owner adds one to the
+ *              depth. Any other caller takes L, and is the owner until its last
+ *              unlock().
  * Source:      the idea is as old as threads (POSIX's recursive mutexes; spin
  *              locks of Xen, NuttX, SerenityOS and libvsync); the code is ours.
- * Use when:    code comes from a kernel that has such locks. Rather not in new
- *              code: whoever takes a lock expects the data as they are between
- *              two sections, and an inner section finds them half-way changed.
- *              Make two functions of the one: a lower one that is called with
- *              the lock held and says so (assert_held()), and a small one that
- *              takes the lock and calls it.
+ * Use when:    code comes from a kernel that has such locks. Do not use it in
+ *              new code: a section expects that the data are consistent, but an
+ *              inner section may find them half changed. Instead, divide the
+ *              function in two: one that is called with the lock held, and
+ *              checks that (assert_held()), and a small one that takes the lock
+ *              and calls the first.
  * Size:        16 bytes for an L of up to 4, on 32 bits 12
  *                                      Checked: unit/recursive_lock: sizes,
  *                                      codegen/check
@@ -29,11 +29,11 @@
  * Capacity:    that of L; 2^32 - 1 deep
  *                                      Checked: unit/recursive_lock: depth
  * Context:     that of L, but no NMI. The owner is the CPU, with preemption
- *              off; or what klock_os_owner_id() returns; a thread, if L's
- *              waiters sleep; or whom L says (inheriting_mutex). A handler that
- *              interrupts the owner is the owner, too, in the middle of its
- *              section: if handlers take it, all take it by irq_guard. A
- *              checked lock names who does not.
+ *              off; or the result of klock_os_owner_id(); a thread, if L's
+ *              waiters sleep; or the owner that L knows (inheriting_mutex). A
+ *              handler that interrupts the owner is the owner, too, in the
+ *              middle of a section: if handlers take it, everybody must take it
+ *              by irq_guard. A checked lock reports code that does not.
  *                                      Checked: unit/recursive_lock: handler
  * Assumes:     what L assumes, and that owners have different numbers
  *
@@ -41,10 +41,10 @@
  *	(free, 0, 0) --lock--> (held, me, 1) --lock--> (held, me, 2) ..
  *	(held, me, 1) --unlock--> (free, 0, 0)
  *
- * Ordering:    that of L. The owner is written with L held, and read by others
- *              at any time, relaxed: nobody else writes my number, so that who
- *              reads it wrote it, and has not let go since. The depth is the
- *              owner's alone.
+ * Ordering:    that of L. The owner is written with L held, and read at any
+ *              time, relaxed. Nobody else writes a caller's number, so a caller
+ *              that reads its own number wrote it, and has not released the
+ *              lock since. Only the owner accesses the depth.
  *                                      Checked: model/recursive_lock: sections
  *
  * Cost:        uncontended: that of L, and no RMW more; taken again: no RMW
@@ -63,7 +63,8 @@
 namespace klock {
 
 namespace detail {
-/* The owner does not wait, and so does not wait in a way of its own. */
+/* The verbs of a recursive_lock: none with another way to wait, as the owner
+ * does not wait. */
 struct verbs_of_owner {
 	template <typename Verb>
 	static constexpr bool has =
@@ -110,7 +111,7 @@ struct recursive_lock : detail::sleeps_of<L>,
 		verb.call(inner, with...);
 		take();
 	}
-	/* Takes it if it is the caller's, or as L says. */
+	/* Takes it if the caller is the owner, or if L can be taken. */
 	template <detail::does<effect::tries, effect::takes_until> Verb,
 		  typename... With>
 	bool pass(Verb verb, no_site, With &...with)
@@ -129,8 +130,8 @@ struct recursive_lock : detail::sleeps_of<L>,
 		return why;
 	}
 
-	/* Called by the holder, once for each lock(); the last one releases. An
-	 * L that knows its owner panics if another calls it. */
+	/* Called by the holder, once for each lock(); the last call releases.
+	 * If L knows its owner, it panics if another calls this. */
 	template <detail::does<effect::releases> Verb>
 	void pass(Verb verb, no_site)
 	{

@@ -31,10 +31,10 @@
  * with(f, node), lock_shared(cpu).
  *
  * The result of lock() needs a name: *data.lock() and data.lock()->x do not
- * compile, as the lock would be released before the data are used. Data that
- * are read are const, as far as C++ goes: not what is declared mutable, nor
- * what a pointer in the data points to. The data live in this object. A pointer
- * to them that outlives the block is the one mistake that C++'s types cannot
+ * compile, as the lock would be released before the data are used. A reader's
+ * data are const, as far as C++ goes: mutable members are not, nor is the
+ * target of a pointer in the data. The data are in this object. A pointer to
+ * them that outlives the block is the one mistake that C++'s types cannot
  * refuse.
  *
  * Size:        T and the lock, plus padding for alignment; zero bytes: a free
@@ -130,7 +130,7 @@ constexpr bool is_checked_lock(const lock_and_caller<L> *)
 {
 	return keeps_call_sites<inside<L>>;
 }
-/* Behind the error of a guard that cannot be made. */
+/* Used after the error about a guard that cannot be made. */
 constexpr bool is_checked_lock(const anything *) { return false; }
 template <typename Guard>
 using asked_once_of =
@@ -291,8 +291,8 @@ struct synchronized {
 	 */
 	[[nodiscard]] T &without_lock() { return data; }
 
-	/* For the holder: inheriting_mutex.hpp. A template, as clang
-	 * instantiates this for each L otherwise. */
+	/* For the holder: inheriting_mutex.hpp. A template, as clang would
+	 * otherwise instantiate this for each L. */
 	template <typename Lock = L>
 	[[nodiscard]] bool owner_died() const
 		requires requires(const Lock &l) { l.owner_died(); }

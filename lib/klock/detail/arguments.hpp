@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arguments - what a guard takes a lock with
+ * arguments - the arguments with which a guard takes a lock
  *
  *	plain_lock		nothing
  *	serving_lock		nothing, or a function to call while it waits
@@ -21,11 +21,11 @@
 
 namespace klock {
 
-/* L, with a node that is lent to the guard: guard<lent_node<mcs_lock>> */
+/* L, with a node of the caller's: guard<lent_node<mcs_lock>> */
 template <typename L>
 	requires stack_node_lock<detail::inside<L>>
 struct lent_node {
-	/* The lock without it. */
+	/* The lock type, without that. */
 	using lock_type = L;
 };
 
@@ -33,13 +33,14 @@ struct lent_node {
 template <typename L, serves Serve>
 	requires serving_lock<detail::inside<L>>
 struct serving {
-	/* The lock without it. */
+	/* The lock type, without that. */
 	using lock_type = L;
 };
 
 namespace detail {
 
-/* The kernel's, of klock/os.hpp: asked where a lock is indexed by CPU. */
+/* The kernel's function (klock/os.hpp), called for a lock that is indexed by
+ * CPU. */
 extern "C" unsigned klock_os_cpu_id(void);
 
 template <typename>
@@ -61,7 +62,7 @@ struct lock_of_type<serving<L, Serve>> {
 template <typename L>
 using lock_of = typename lock_of_type<L>::type;
 
-/* L, less const. */
+/* L without const. */
 template <typename L>
 struct mutable_type {
 	using type = L;
@@ -74,8 +75,8 @@ template <typename L>
 using mutable_of = typename mutable_type<L>::type;
 
 /*
- * The locks that a guard can be made for. A const irq_lock says nothing of
- * const: the lock inside it is named by its type, without.
+ * The locks for which a guard can be made. const must be tested here: the type
+ * of the lock inside an irq_lock has no const, even if the irq_lock is const.
  */
 template <typename L>
 concept guardable = any_lock<inside<lock_of<L>>> &&
@@ -106,7 +107,8 @@ struct no_argument {
 	}
 };
 
-/* For a lock whose wait serves: F, the guard's own, or F &, the caller's. */
+/* A lock's argument if its wait serves: F is a copy in the guard, F & refers to
+ * the caller's function. */
 template <typename Serve>
 struct serve_argument {
 	explicit serve_argument(Serve &given)
@@ -124,8 +126,8 @@ struct cpu_argument {
 	{
 	}
 
-	/* For a wait, which may end on another CPU: a number that was this
-	 * CPU's is then that CPU's. */
+	/* For a condition's wait, which may end on another CPU: if the number
+	 * is this CPU's, it is asked for again after the wait. */
 	bool is_of_this_cpu() const { return value == klock_os_cpu_id(); }
 	void ask_later() { value = not_asked; }
 	void ask_now()
@@ -236,7 +238,7 @@ struct argument_for<serving<L, Serve>> {
 template <typename L>
 using argument = typename argument_for<L>::type;
 
-/* A reader's argument: no lock wants a node of it. */
+/* A reader's argument. No lock takes a node from a reader. */
 template <typename L>
 struct argument_to_read_for {
 	static_assert(shared_lockable<L>, "this lock has no lock_shared()");
@@ -251,7 +253,7 @@ struct argument_to_read_for<L> : argument_to_read_for<inside<L>> {};
 template <typename L>
 using argument_to_read = typename argument_to_read_for<L>::type;
 
-/* The guard's argument, made of what it is given: L, or one of the two above */
+/* The type of a guard's lock, from its arguments: L, or one of the two above */
 template <typename L, typename... Given>
 struct guarded_type {
 	using type = L;

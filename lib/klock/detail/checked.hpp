@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked - inside of checked_lock: a lock, and what is known of its use
+ * checked - the inside of checked_lock: the checks of a lock, and their state
  *
  * usage		the state of the checks of one lock, and the reports
  * checked_parts	the types that checked_lock is put together with
@@ -90,7 +90,7 @@ struct lock_usage {
 				 by);
 	}
 
-	/* At the end of an irq_lock's section. */
+	/* Called at the end of an irq_lock's section. */
 	void check_irqs_off(call_site by) const
 	{
 		if (arch::irqs_enabled())
@@ -149,7 +149,7 @@ struct lock_usage {
 	/* A reader entered, so clear `left`: no later writer will. */
 	void clear_left() { contenders.fetch_and_relaxed(~left); }
 
-	/* -- The inner lock of one that has no holder, as a condition -- */
+	/* -- The inner lock of a type that has no holder, as a condition -- */
 
 	void enter_inner(call_site by) { note_owner(owner_id(), by); }
 	void leave_inner() { owner_plus_1.store_relaxed(nobody); }
@@ -160,7 +160,7 @@ struct lock_usage {
 		note_interrupts_on(current_context(), by, for_readers);
 	}
 
-	/* False: as many as the lock has room for are about to take it. */
+	/* False: as many as the lock's capacity are about to take it. */
 	[[nodiscard]] bool before_try_lock(u64 capacity, call_site by,
 					   bool for_readers = true)
 	{
@@ -175,7 +175,7 @@ struct lock_usage {
 		return false;
 	}
 
-	/* The caller is no contender any more: its try failed. */
+	/* The caller is no contender any more, as its try failed. */
 	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
 
 	/* The caller is the holder now, with this number or node. numbered:
@@ -301,7 +301,8 @@ struct lock_usage {
       private:
 	static constexpr usize nobody = 0;
 
-	/* Parts of `contenders`: a count of waiters, and the holder's state. */
+	/* Parts of `contenders`: the count of waiters, and the holder's
+	 * state. */
 	static constexpr u32 waiters = (u32{1} << 30) - 1;
 	static constexpr u32 held = u32{1} << 30;
 	static constexpr u32 left = u32{1} << 31;
@@ -311,7 +312,7 @@ struct lock_usage {
 		return owner_plus_1.load_relaxed() != nobody;
 	}
 
-	/* This owner has it from now on, in the caller's context. */
+	/* Notes this owner, who took it in the caller's context. */
 	void note_owner(usize owner, call_site by)
 	{
 		taken.note(by, static_cast<u32>(current_context()));
@@ -320,12 +321,12 @@ struct lock_usage {
 
 	/* -- Interrupts ------------------------------------------------------
 	 *
-	 * The mark of a site: whether its caller and a handler would wait for
-	 * each other. Where reads nest, a reader does not wait for a reader of
-	 * its own CPU.
+	 * Returns the mark of a site: whether its caller and a handler would
+	 * wait for each other. If reads nest, a reader does not wait for a
+	 * reader of its own CPU.
 	 */
 
-	/* In an NMI handler the flag has no meaning: no interrupt comes. */
+	/* In an NMI handler the flag says nothing: no interrupt comes. */
 	void note_interrupts_on(context here, call_site by, bool waits)
 	{
 		if (here != context::nmi && arch::irqs_enabled())
@@ -437,7 +438,7 @@ struct lock_usage {
 	noted_site in_handler;
 };
 
-/* The caller goes on with a lock that another owner took: order_calls.hpp. */
+/* Makes the caller the owner of a lock that another took: order_calls.hpp. */
 inline void take_over(lock_usage &lock, call_site by)
 {
 	lock.note_handed_over(by);
@@ -447,8 +448,8 @@ inline void take_over(lock_usage &lock, call_site by)
 
 /*
  * Panics if the caller holds a spinning lock and the kernel has no lock order,
- * which would say so. want: the lock that it waits for; null: no lock. but: a
- * lock that is released meanwhile, or null.
+ * which would report it. want: the lock that the caller waits for; null: no
+ * lock. but: a lock that the wait releases, or null.
  */
 [[gnu::noinline]] inline void check_no_spin(const lock_usage *want,
 					    const char *what, call_site by,
@@ -473,12 +474,13 @@ inline void take_over(lock_usage &lock, call_site by)
 /*
  * inner_seen - while it lives, the caller has the inner lock of this one
  *
- * A lock whose waiters sleep has a spin lock inside (detail/sleeping.hpp). What
- * the kernel runs under it, klock_os_unpark(), a predicate, a change, may take
- * other locks, which may be held where this one is used: so the inner lock has
- * a place in the order, as "jobs (inner)". It is there for the whole verb, with
- * interrupts off as under the inner lock, though a verb takes that lock later,
- * or only if somebody waits: an order is learned before it is in the way.
+ * A lock whose waiters sleep has a spin lock inside (detail/sleeping.hpp). Code
+ * that the kernel runs under it (klock_os_unpark(), a predicate, a change) may
+ * take other locks, and other code may use this lock with those held. So the
+ * inner lock takes part in the order, as "jobs (inner)". It is noted for the
+ * whole verb, with interrupts off as under the inner lock, though the verb
+ * takes that lock later, or only if somebody waits: so the order is learned
+ * before it can cause a deadlock.
  */
 struct inner_seen {
 	inner_seen(const lock_usage &of, call_site by)
@@ -491,7 +493,8 @@ struct inner_seen {
 			spins_held.note(noted, of.label(), by);
 			return;
 		}
-		/* Not the lock's address, which its holder's entry has. */
+		/* An address in the lock, but not the first, which its holder's
+		 * entry has. */
 		const void *const address =
 			reinterpret_cast<const char *>(&of) + 1;
 
@@ -535,12 +538,13 @@ struct inner_seen {
 		arch::irq_state before;
 	} irqs;
 	held_place mine = {};
-	/* noted in spins_held, as there is no order; it may be gone */
+	/* noted in spins_held, if there is no order; it may be gone */
 	const lock_usage *noted = nullptr;
 };
 
 namespace detail {
-/* A guard is used as if it held its lock. name: the lock's, or "guard". */
+/* Reports a guard that is used as if it held its lock. name: the lock's, or
+ * "guard". */
 [[gnu::noinline]] inline void complain_of_guard(const char *name,
 						const char *what, call_site by)
 {
@@ -568,7 +572,7 @@ struct shared_usage_for<L> {
 	static constexpr u64 readers = L::max_readers;
 	static constexpr bool nests =
 		cpu_shared_lock<L> || requires { requires L::is_gate; };
-	/* Whether readers and writers have one capacity. */
+	/* Whether readers and writers share one capacity. */
 	static constexpr bool contends =
 		requires { requires L::readers_contend; };
 };
@@ -601,17 +605,18 @@ inline constexpr bool is_seq_lock<seq_lock<T>> = true;
 
 template <typename L>
 concept checkable = any_lock<L> || is_seq_lock<L> || sleeping<L>;
-/* Threads wait for it, and it has no holder: a semaphore, a condition, ... */
+/* A type that threads wait for and that has no holder: a semaphore, a
+ * condition, ... */
 template <typename L>
 concept awaited = sleeping<L> && !any_lock<L>;
 } // namespace detail
 
-/* Its name is in its type, or set at run time (set_name), or it has none. */
+/* The name is in the type, or set at run time (set_name), or there is none. */
 template <detail::checkable L, lock_name... Name>
 struct checked_lock;
 
 namespace detail {
-/* Members that only some locks have; checked_lock has them then, too. */
+/* Members that only some locks have; a checked_lock of these has them, too. */
 struct no_node {};
 
 template <typename L>
@@ -667,19 +672,19 @@ struct cpus_of<L> {
 	static void forget_waits(unsigned cpu) { L::forget_waits(cpu); }
 };
 
-/* A constructor's argument that cannot be meant for the lock inside. */
+/* A constructor's argument that is not for the lock inside. */
 struct named {
 	const char *name;
 };
 
-/* Without taken_already: the checks would not know the holder. */
+/* Not taken_already: the checks would not know the holder. */
 template <typename L, typename... From>
 concept made_of = requires(From... from) { L(from...); } &&
 		  !is_one_of<taken_already, From...>;
 } // namespace detail
 
 /*
- * checked_calls - functions of any lock that do something if it is checked
+ * checked_calls - functions for any lock, which do something if it is checked
  *
  * Part of <klock/checked_lock.hpp>, and of <klock/counted_lock.hpp>, whose
  * locks have names, too: include those. They compile, and do nothing, for a
@@ -777,7 +782,7 @@ struct checked_core {
 			return true;
 		}
 	}
-	/* It releases what it took once more. */
+	/* Whether the release leaves the lock held. */
 	bool stays_held() const
 	{
 		if constexpr (recursive<L>)
@@ -826,7 +831,7 @@ struct checked_core {
 		return taken_or_not(with, by, mine, try_inner);
 	}
 
-	/* take_until() by a wait that says why it ended. */
+	/* take_until(), by a wait that says why it ended. */
 	template <typename Wait>
 	wait_result take_until_told(call_site by, Wait wait)
 	{
@@ -936,8 +941,8 @@ struct checked_core {
 					       "ended",
 					       by);
 	}
-	/* The next to come does not wait for that thread. Its type is complete
-	 * where L knows it. */
+	/* The next owner does not wait for that thread. The thread's type is
+	 * complete if L uses it. */
 	template <typename Thread>
 	static bool has_ended(const Thread &one)
 	{
@@ -953,7 +958,7 @@ struct checked_core {
 				by);
 	}
 
-	/* A reader that waits to write waits for itself. */
+	/* A reader that waits to become the writer waits for itself. */
 	void check_upgrade(call_site by) const
 	{
 		if (readers.is_mine())
@@ -1006,8 +1011,8 @@ struct checked_core {
 
 	/* Whether the caller holds it, or code that the caller interrupted. */
 	bool is_mine() const { return usage.is_held_by_me() && may_be_mine(); }
-	/* False: the caller's number was that of a thread that ended, and L
-	 * knows whose it is. */
+	/* False: a thread that ended had the caller's number, and L knows which
+	 * of the two holds it. */
 	bool may_be_mine() const
 	{
 		if constexpr (!requires { inner.owner_died(); })
@@ -1067,7 +1072,7 @@ struct checked_core {
 					   by);
 	}
 
-	/* A misuse by a reader, whose line is that of the last reader. */
+	/* Reports a reader's misuse, with the line of the last reader. */
 	void complain_of_reader(const char *what, call_site by) const
 	{
 		usage.complain_of_reader(what, by, readers.last());
@@ -1207,7 +1212,7 @@ struct checked_core {
 		return want;
 	}
 
-	/* Locks taken in take_it() are ordered behind `lower`, by address. */
+	/* Locks taken in take_it() are ordered after `lower`, by address. */
 	template <typename Take>
 	void after_lower(const void *lower, Take take_it) const
 	{
@@ -1260,15 +1265,16 @@ struct checked_core {
 					: "this CPU number is already in use",
 				by);
 	}
-	/* A node: after the release, which uses it; the lock may be gone. */
+	/* Gives a node back after the release, which uses it; the lock may be
+	 * gone. */
 	template <typename With>
 	static void give_back(const With &with)
 	{
 		if constexpr (same_as<With, lent_node>)
 			nodes_in_use.give_back(lent_as(with));
 	}
-	/* A number: before the release, as another thread of this CPU may use
-	 * it right after that. */
+	/* Gives a number back before the release, as another thread of this CPU
+	 * may use it right after that. */
 	template <typename With>
 	void give_back_number(const With &with) const
 	{

@@ -165,7 +165,7 @@ struct checked_lock<L, Name...> : L {
 		L::wake_all([&] { return under_inner(change, by); });
 	}
 
-	/* On: a held guard or lock to release while waiting; otherwise a
+	/* On: a held guard or lock, which the wait releases; otherwise a
 	 * predicate. */
 	void wait(call_site by = caller_site())
 		requires requires(L &l) { l.wait(); }
@@ -286,7 +286,7 @@ struct checked_lock<L, Name...> : L {
 		}
 
 	      private:
-		/* Made first, as the order would say less. */
+		/* Constructed first: this check says more than the order's. */
 		struct not_inside {
 			not_inside(const lock_usage &of, call_site by)
 			{
@@ -308,7 +308,7 @@ struct checked_lock<L, Name...> : L {
 		inner_seen seen;
 	};
 
-	/* Calls what runs under the inner lock. */
+	/* Calls a function that runs under the inner lock. */
 	template <typename Call>
 	decltype(auto) under_inner(Call &call, call_site by)
 	{
@@ -388,13 +388,13 @@ struct checked_lock<L, Name...> : L {
 		checked_lock &of;
 		Held &held;
 		call_site by;
-		/* false: a guard that holds nothing to let go of */
+		/* false: the guard holds no lock to release */
 		bool may_wait;
 		held_place place = {};
 		detail::sleeper *me = nullptr;
 	};
 
-	/* A predicate is copied or moved, as unchecked. */
+	/* A predicate is copied or moved, as in an unchecked wait. */
 	template <typename On, typename Wait>
 	bool wait_on(On &&on, call_site by, Wait wait_for_it)
 	{
@@ -427,7 +427,7 @@ struct checked_lock<L, Name...> : L {
 			      "a wait lets go of a lock once, and a "
 			      "recursive_lock may be held deeper");
 		{
-			/* Waits take it, too. */
+			/* A wait takes the inner lock, too. */
 			const over_inner seen(usage, by);
 		}
 		if constexpr (detail::can_let_go<On>) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * taking - how a guard takes a lock, with what arguments.hpp says
+ * taking - the bodies of guards: they take a lock with the arguments of
+ * arguments.hpp
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace klock {
 
-/* Says that the lock is taken already: guard held(lock, klock::adopt); */
+/* For a lock that is taken already: guard held(lock, klock::adopt); */
 struct adopting {
 	explicit constexpr adopting() = default;
 };
@@ -21,7 +22,8 @@ inline constexpr adopting adopt{};
 
 namespace detail {
 
-/* A lock and the call site that names it: made of the lock, in that line. */
+/* A lock and its call site. A guard's argument converts to it, and it then
+ * notes the line of that call. */
 template <guardable L>
 struct lock_and_caller {
 	[[gnu::always_inline]] lock_and_caller(L &from,
@@ -34,16 +36,17 @@ struct lock_and_caller {
 	call_site by;
 };
 
-/* How a guard comes by its lock; the fourth way is adopting. */
+/* The ways in which a guard gets its lock; the fourth is adopting. */
 struct waiting {};
 struct trying {};
-/* A half of a pair_guard: it is made first, and takes the lock by lock(). */
+/* For a half of a pair_guard: it is constructed first, and takes the lock by
+ * lock(). */
 struct later {};
 
 /*
- * A guard's way with its lock: to_write, to_read, to_upgrade. Each names
- * what the lock is taken with, and the locks that it refuses by one error.
- * `with` is a node, a number, or nothing.
+ * to_write, to_read and to_upgrade are a guard's functions to take and release
+ * a lock. Each also has the type of the arguments, and the locks that it
+ * refuses by one error. `with` is a node, a number, or nothing.
  */
 struct to_write {
 	template <typename L>
@@ -99,7 +102,7 @@ struct to_read {
 		 !Irqs::disables);
 };
 
-/* How the lock of an upgradable guard is held. */
+/* How an upgradable guard holds its lock. */
 enum class held_to : u8 {
 	upgrade,
 	write,
@@ -146,7 +149,7 @@ struct downgraded<true> {
 	bool value = false;
 };
 
-/* The guard's call site, where the lock will ask for it. */
+/* The guard's call site, if the lock takes it. */
 template <typename L>
 struct kept_caller {
 	void keep(call_site) {}
@@ -161,7 +164,7 @@ struct kept_caller<L> {
 	call_site by;
 };
 
-/* Only guards may do this: reach the lock inside an irq_lock. */
+/* Returns the lock inside an irq_lock, which only guards may reach. */
 struct opening {
 	template <typename L>
 	[[gnu::always_inline]] static L &inside_of(L &lock)
@@ -175,7 +178,7 @@ struct opening {
 	}
 };
 
-/* This guard leaves interrupts alone; irq_guard.hpp has the other. */
+/* The guard does not change interrupts; irq_guard.hpp has the other policy. */
 struct irqs_left {
 	static constexpr bool disables = false;
 
@@ -184,8 +187,8 @@ struct irqs_left {
 };
 
 /*
- * This guard leaves preemption alone. A kernel that preempts its threads
- * has another answer in front of this file (lib/preempted).
+ * The guard does not change preemption. A kernel that preempts its threads puts
+ * another definition in front of this file (lib/preempted).
  */
 struct of_guards;
 template <typename>
@@ -193,7 +196,8 @@ struct preemption {
 	using type = irqs_left;
 };
 
-/* Where the lock spins: whoever sleeps is not preempted, but switched. */
+/* Preemption is turned off only for a lock that spins: a thread that sleeps is
+ * switched, not preempted. */
 template <typename L>
 struct left_by_guard : preemption<of_guards> {};
 template <typename L>
@@ -204,7 +208,7 @@ struct left_by_guard<L> {
 template <typename L>
 using left_on = typename left_by_guard<L>::type;
 
-/* Its end is a block's: new is refused. */
+/* A base that refuses new: a guard ends with its block. */
 struct in_a_block {
 	static void *operator new(usize) = delete;
 	static void *operator new[](usize) = delete;
@@ -213,18 +217,18 @@ struct in_a_block {
 /*
  * guard_of - the body of every guard of one lock
  *
- * A contract, a name and deduction guides are all that each guard adds. It
- * takes the lock by told(lock, by).lock(): Verbs says which function, How
- * whether it waits, Irqs what becomes of interrupts.
+ * Each guard adds only a contract, a name and deduction guides. It takes the
+ * lock by told(lock, by).lock(): Verbs decides which function is called, How
+ * whether it waits, and Irqs whether interrupts are disabled.
  *
- * The lock is known by a pointer that is null once it is released: no flag, so
- * that a guard that is never released early costs what lock() and unlock()
- * cost, and has the size of what it must remember. A checked lock is told the
- * guard's call site again by unlock(); for any other lock none is kept.
+ * The pointer to the lock is null once the lock is released. There is no flag,
+ * so a guard that is not released early costs no more than lock() and unlock(),
+ * and is no larger than its members. unlock() passes the guard's call site to a
+ * checked lock again; for any other lock no call site is kept.
  *                      Checked: codegen/guards, unit/guard: sizes
  *
- * Inlined whatever is optimised for: a call_site that is handed on in memory,
- * and a pointer that is tested, cost more than what they surround.
+ * Always inlined: a call_site that is passed in memory, and a pointer that is
+ * tested, would cost more than lock() itself.
  */
 template <typename L, typename Verbs, typename How, typename Irqs>
 struct guard_of : in_a_block {
@@ -242,12 +246,12 @@ struct guard_of : in_a_block {
 					   downgradable_lock<inside<lock_type>>;
 
       public:
-	/* The lock, and the line it is named in. */
+	/* The lock, and the line of the guard. */
 	using lock_here = lock_and_caller<lock_type>;
 
 	/*
 	 * with: nothing, the node, the CPU's number, or a function. lock() may
-	 * throw, in a test's panic: then nothing is released.
+	 * throw in a test, by its panic: then nothing is released.
 	 */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
@@ -277,7 +281,8 @@ struct guard_of : in_a_block {
 	explicit guard_of(later, With &...given) : taken_with(given...)
 	{
 	}
-	/* Nothing is left to try; what interrupts were, it could not know. */
+	/* Deleted: an adopted lock needs no try, and the state of interrupts
+	 * before is not known. */
 	guard_of(lock_here at, adopting)
 		requires(adopts && (tries || Irqs::disables)) //
 	= delete;
@@ -303,8 +308,8 @@ struct guard_of : in_a_block {
 	= delete;
 
 	/*
-	 * Before the block ends; interrupts are then as they were. Does nothing
-	 * where it holds nothing. by: the caller, found out by itself.
+	 * Releases before the block ends; interrupts are then as they were.
+	 * Does nothing if it holds nothing. by: the call site, by default.
 	 */
 	[[gnu::always_inline]] void unlock(call_site by = caller_site())
 	{
@@ -313,9 +318,9 @@ struct guard_of : in_a_block {
 	}
 
 	/*
-	 * The writer becomes a reader, who leaves by unlock_shared(); no writer
-	 * comes between. Once, while it holds the lock. A template, so that
-	 * only the call is an error with a lock that has none.
+	 * The writer becomes a reader, and leaves by unlock_shared(); no writer
+	 * comes between. Called once, while it holds the lock. A template, so
+	 * that with a lock without downgrade() only a call is an error.
 	 */
 	template <typename Lock = lock_type>
 	[[gnu::always_inline]] void downgrade(call_site by = caller_site())
@@ -332,9 +337,10 @@ struct guard_of : in_a_block {
 	}
 
 	/*
-	 * For condition.hpp: not held, interrupts as they were, until it is
-	 * taken back. The guard holds the lock as it took it; if not, a checked
-	 * lock reports it, let_go() returns null, and nothing is done.
+	 * For condition.hpp: releases the lock, and restores interrupts, until
+	 * take_back(). The guard must hold the lock as it took it. If it does
+	 * not, a checked lock reports it, and let_go() returns null and does
+	 * nothing.
 	 */
 	[[nodiscard]] lock_type *let_go()
 	{
@@ -371,7 +377,8 @@ struct guard_of : in_a_block {
 			taken_with.ask_now();
 		this->lock({*lock, kept.get()});
 	}
-	/* Null, or why a wait must not release it and take it back. */
+	/* Null, or the reason why a wait must not release the lock and take it
+	 * back. */
 	[[nodiscard]] const char *why_no_wait() const
 	{
 		if (!is_held())
@@ -381,9 +388,9 @@ struct guard_of : in_a_block {
 		return nullptr;
 	}
 	/*
-	 * For condition.hpp, too: the lock, where a wait needs nothing else of
-	 * the guard. The compiler then knows that a guard without a downgrade()
-	 * has none after a wait, either.
+	 * For condition.hpp, too: the lock, if a wait needs nothing else of the
+	 * guard. So the compiler knows that a wait does not change whether the
+	 * guard was downgraded.
 	 */
 	[[nodiscard, gnu::always_inline]] lock_type &lock_alone()
 		requires(downgrades && same_as<Irqs, irqs_left> &&
@@ -396,7 +403,8 @@ struct guard_of : in_a_block {
       protected:
 	bool is_held() const { return held != nullptr; }
 
-	/* False, and reported, if a checked lock is not held. */
+	/* Returns false, after a report, if the lock is checked and not
+	 * held. */
 	[[gnu::always_inline]] bool
 	check_held([[maybe_unused]] const char *what,
 		   [[maybe_unused]] call_site by) const
@@ -417,7 +425,7 @@ struct guard_of : in_a_block {
 		adopt_lock(at);
 	}
 
-	/* The lock that is held, told the call site. */
+	/* The held lock, with a call site. */
 	[[gnu::always_inline]] decltype(auto) told_by(call_site caller)
 	{
 		return told(opening::inside_of(*held), caller);
@@ -444,8 +452,8 @@ struct guard_of : in_a_block {
 	}
 
 	/*
-	 * Takes the lock of a guard that holds nothing: for pair_guard alone,
-	 * as interrupts are left as they are.
+	 * Takes the lock for a guard that holds nothing. For pair_guard only,
+	 * as it does not change interrupts.
 	 */
 	[[gnu::always_inline]] void lock(lock_here at)
 	{
@@ -499,7 +507,7 @@ struct guard_of : in_a_block {
 		return lock;
 	}
 
-	/* With -fno-delete-null-pointer-checks a test would stay. */
+	/* Without this, -fno-delete-null-pointer-checks would keep a test. */
 	[[gnu::always_inline]] void assume_held() const
 	{
 		if (held == nullptr)
@@ -522,7 +530,8 @@ struct guard_of : in_a_block {
 			Verbs::release(lock);
 	}
 
-	/* First: made before the lock is touched, restored when it is free. */
+	/* The first member: interrupts go off before the lock is touched, and
+	 * are restored after it is released. */
 	[[no_unique_address]] Irqs irqs;
 	/* null: nothing is held */
 	lock_type *held = nullptr;
@@ -536,7 +545,7 @@ struct guard_of : in_a_block {
 	[[no_unique_address]] downgraded<downgrades> reads_now;
 };
 
-/* Stands in for anything, behind an error. */
+/* Converts from anything, so that one error is the only one. */
 struct anything {
 	template <typename... Given>
 	anything(Given &&...)
@@ -634,7 +643,7 @@ struct guard_of<L, Verbs, How, Irqs> {
 } // namespace detail
 
 /*
- * A lock, and who is said to take it: for a kernel's own function around a
+ * A lock, with the call site to report: for a kernel's own function around a
  * guard, which knows its caller. guard held(klock::at(lock, by));
  */
 template <detail::guardable L>

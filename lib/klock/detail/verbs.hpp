@@ -31,7 +31,7 @@
 
 namespace klock {
 
-/* os.hpp has it. */
+/* os.hpp defines it. */
 enum class wait_result : int;
 
 } // namespace klock
@@ -40,27 +40,29 @@ namespace klock::detail {
 
 /* A verb's effect on the lock's state. */
 enum class effect : u8 {
-	/* the caller writes: after a wait; or perhaps, at once; or by then */
+	/* the caller becomes the writer: waits; tries once; tries until a
+	 * deadline */
 	takes,
 	tries,
 	takes_until,
-	/* it does no more, or reads */
+	/* the writer holds nothing any more, or becomes a reader */
 	releases,
 	downgrades,
-	/* the caller reads: in the same three ways */
+	/* the caller becomes a reader: in the same three ways */
 	reads,
 	tries_to_read,
 	reads_until,
 	stops_reading,
-	/* the caller reads, and may write later; it writes */
+	/* the caller becomes the upgradable reader; that one becomes the
+	 * writer */
 	reads_to_upgrade,
 	tries_to_read_to_upgrade,
 	stops_reading_to_upgrade,
 	upgrades,
 	tries_to_upgrade,
-	/* nothing: it is a question */
+	/* none: it is a question */
 	asks,
-	/* nothing: it changes how others wait */
+	/* none: it changes how others wait */
 	sets,
 };
 
@@ -238,7 +240,7 @@ struct unlock_in_handler : row<effect::stops_reading> {
 	}
 };
 
-/* -- Questions, whose answers are old when they arrive -- */
+/* -- Questions, whose answers are hints -- */
 
 struct is_locked : row<effect::asks> {
 	static bool call(auto &lock, auto &...with)
@@ -311,7 +313,7 @@ concept offers =
 template <typename Verb, effect... Any>
 concept does = ((Verb::does == Any) || ...);
 
-/* A function, or a node that does not end with the call. */
+/* A function, or a node that outlives the call. */
 template <typename With, typename L>
 concept by_reference = !requires(With &with, void take(unsigned)) {
 	take(with);
@@ -326,7 +328,7 @@ struct every_verb {
 	static constexpr bool has = true;
 };
 
-/* In place of a call site, for what keeps none. */
+/* Stands for a call site in a wrapper that needs none. */
 struct no_site {
 	constexpr no_site(const char *, int) {}
 };
@@ -382,7 +384,7 @@ struct verbs_of : Base {
 	{
 		self().pass(verb::lock_paced{}, by, pace);
 	}
-	/* Takes it if it is free; never waits. */
+	/* Takes the lock if it is free; never waits. */
 	[[nodiscard]] bool try_lock(Site by = caller_site<Site>())
 		requires handed_on<Which, verb::try_lock, L>
 	{
@@ -427,8 +429,8 @@ struct verbs_of : Base {
 		return self().pass(verb::try_lock_for{}, by, cpu, how_long);
 	}
 	/*
-	 * Returns why the wait ended. link() is told of each link of a chain
-	 * that is refused.
+	 * Waits, and returns why the wait ended. If the wait is refused, link()
+	 * is called for each link of the chain.
 	 */
 	[[nodiscard]] wait_result lock_until(u64 deadline,
 					     Site by = caller_site<Site>())
@@ -480,7 +482,7 @@ struct verbs_of : Base {
 	{
 		self().pass(verb::lock_shared{}, by, cpu);
 	}
-	/* Reads if no writer is in the way; never waits. */
+	/* Reads if no writer holds it or waits; never waits. */
 	[[nodiscard]] bool try_lock_shared(Site by = caller_site<Site>())
 		requires handed_on<Which, verb::try_lock_shared, L>
 	{
@@ -520,31 +522,32 @@ struct verbs_of : Base {
 
 	/* -- One reader at a time that may write -- */
 
-	/* Waits for writers, and for another one. */
+	/* Waits for writers, and for another upgradable reader. */
 	void lock_upgradable(Site by = caller_site<Site>())
 		requires handed_on<Which, verb::lock_upgradable, L>
 	{
 		self().pass(verb::lock_upgradable{}, by);
 	}
-	/* Reads so if nobody is in the way; never waits. */
+	/* Becomes the upgradable reader if no writer and no other one holds it
+	 * or waits; never waits. */
 	[[nodiscard]] bool try_lock_upgradable(Site by = caller_site<Site>())
 		requires handed_on<Which, verb::try_lock_upgradable, L>
 	{
 		return self().pass(verb::try_lock_upgradable{}, by);
 	}
-	/* Called by one that has not upgraded. */
+	/* Called by the upgradable reader, if it has not upgraded. */
 	void unlock_upgradable(Site by = caller_site<Site>())
 		requires handed_on<Which, verb::unlock_upgradable, L>
 	{
 		self().pass(verb::unlock_upgradable{}, by);
 	}
-	/* Waits for the readers that are in, and writes. */
+	/* Waits for the readers inside, and becomes the writer. */
 	void upgrade(Site by = caller_site<Site>())
 		requires handed_on<Which, verb::upgrade, L>
 	{
 		self().pass(verb::upgrade{}, by);
 	}
-	/* Writes if no reader is in; never waits. */
+	/* Becomes the writer if no reader is inside; never waits. */
 	[[nodiscard]] bool try_upgrade(Site by = caller_site<Site>())
 		requires handed_on<Which, verb::try_upgrade, L>
 	{
@@ -572,7 +575,7 @@ struct verbs_of : Base {
 		self().pass(verb::unlock_in_handler{}, by);
 	}
 
-	/* -- Questions, whose answers are old when they arrive -- */
+	/* -- Questions, whose answers are hints -- */
 
 	/* Whether it is held. */
 	[[nodiscard]] bool is_locked(Site by = caller_site<Site>()) const
@@ -609,7 +612,7 @@ struct verbs_of : Base {
 	{
 		return self().pass(verb::is_queued{}, by, cpu);
 	}
-	/* For the holder: whether it has it from a thread that ended. */
+	/* For the holder: whether it got the lock from a thread that ended. */
 	[[nodiscard]] bool owner_died(Site by = caller_site<Site>()) const
 		requires handed_on<Which, verb::owner_died, const L>
 	{
@@ -621,7 +624,8 @@ struct verbs_of : Base {
 	{
 		return self().pass(verb::is_owned_by_me{}, by);
 	}
-	/* How often the caller has taken it and not released it yet. */
+	/* How often the caller has taken it, less how often it has released
+	 * it. */
 	[[nodiscard]] u32 depth(Site by = caller_site<Site>()) const
 		requires handed_on<Which, verb::depth, const L>
 	{
