@@ -163,8 +163,9 @@ template <plain_shared_lock L>
 struct gated : sleeps_of<L>,
 	       threads_of<L>,
 	       verbs_of<gated<L>, L, site_of<L>, verbs_of_gate> {
-	/* Contexts that may hold or wait at once, without the handlers that
-	 * read. */
+	using site = site_of<L>;
+
+	/* Contexts that may hold or wait at once, handlers apart. */
 	static constexpr u64 max_contenders = L::max_contenders;
 	static constexpr u64 max_readers = L::max_readers;
 
@@ -180,21 +181,18 @@ struct gated : sleeps_of<L>,
 
 	/* -- A handler that reads -- */
 
-	template <typename... By>
-	void lock_in_handler(By... by)
+	void lock_in_handler(site by = caller_site<site>())
 	{
-		gate.lock_shared(by...);
+		hand_on(verb::lock_shared{}, gate, by);
 	}
 	/* Takes it to read if no writer is inside; never waits. */
-	template <typename... By>
-	[[nodiscard]] bool try_lock_in_handler(By... by)
+	[[nodiscard]] bool try_lock_in_handler(site by = caller_site<site>())
 	{
-		return gate.try_lock_shared(by...);
+		return hand_on(verb::try_lock_shared{}, gate, by);
 	}
-	template <typename... By>
-	void unlock_in_handler(By... by)
+	void unlock_in_handler(site by = caller_site<site>())
 	{
-		gate.unlock_shared(by...);
+		hand_on(verb::unlock_shared{}, gate, by);
 	}
 
 	[[nodiscard]] bool is_locked() const
@@ -239,7 +237,6 @@ struct gated : sleeps_of<L>,
 	}
 
       private:
-	using site = site_of<L>;
 	friend typename gated::verbs_of;
 
 	void pass(verb::lock verb, site by)
@@ -297,21 +294,9 @@ namespace detail {
 
 /* A guard's verbs, for a handler's read. */
 struct to_read_in_handler {
-	template <typename Lock>
-	static void take(Lock &&lock)
-	{
-		lock.lock_in_handler();
-	}
-	template <typename Lock>
-	static bool try_to_take(Lock &&lock)
-	{
-		return lock.try_lock_in_handler();
-	}
-	template <typename Lock>
-	static void release(Lock &&lock)
-	{
-		lock.unlock_in_handler();
-	}
+	using take = verb::lock_in_handler;
+	using try_to_take = verb::try_lock_in_handler;
+	using release = verb::unlock_in_handler;
 	template <typename>
 	using needs = no_argument;
 

@@ -127,7 +127,7 @@ template <typename L, typename Verbs, typename How, typename Irqs>
 	requires(requires {
 		typename lock_of<L>::taken_by_level_guard_alone;
 	} && guardable<L> && !Verbs::template refuses<lock_of<L>, Irqs>)
-struct guard_of<L, Verbs, How, Irqs> {
+struct guard_of<L, Verbs, How, Irqs> : refused_guard {
 	using lock_here = lock_and_caller<lock_of<L>>;
 
 	template <typename... Given>
@@ -136,16 +136,6 @@ struct guard_of<L, Verbs, How, Irqs> {
 		static_assert(never<How>, "a leveled lock is taken by "
 					  "level_guard, with a token");
 	}
-	explicit operator bool() const;
-	void lock(lock_here);
-	void unlock(call_site = {});
-	void downgrade(call_site = {});
-	bool is_held() const;
-
-      protected:
-	anything told_by(call_site);
-	bool check_held(const char *, call_site) const;
-	held_how taken_with;
 };
 
 /* The guard inside a level_guard: an irq_lock's disables interrupts. */

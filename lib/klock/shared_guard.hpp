@@ -255,8 +255,8 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 		if (!this->check_held("upgrade() of a guard that was released",
 				      by))
 			return;
-		this->told_by(by).upgrade();
-		this->taken_with.value = held_to::write;
+		this->call_held(verb::upgrade{}, by);
+		this->now.value = held_to::write;
 	}
 	[[nodiscard, gnu::always_inline]] bool
 	try_upgrade(call_site by = caller_site())
@@ -264,10 +264,10 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 		if (!this->check_held("upgrade() of a guard that was released",
 				      by))
 			return false;
-		const bool is_writer = this->told_by(by).try_upgrade();
+		const bool is_writer = this->call_held(verb::try_upgrade{}, by);
 
 		if (is_writer)
-			this->taken_with.value = held_to::write;
+			this->now.value = held_to::write;
 		return is_writer;
 	}
 	/* After upgrade(): the writer becomes a reader. */
@@ -279,8 +279,8 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 			      "become a reader");
 		if (!this->check_held("downgrade of what was released", by))
 			return;
-		this->told_by(by).downgrade();
-		this->taken_with.value = held_to::read;
+		this->call_held(verb::downgrade{}, by);
+		this->now.value = held_to::read;
 	}
 };
 } // namespace detail

@@ -44,55 +44,27 @@ struct trying {};
 struct later {};
 
 /*
- * to_write, to_read and to_upgrade are a guard's functions to take and release
- * a lock. Each also has the type of the arguments, and the locks that it
- * refuses by one error. `with` is a node, a number, or nothing.
+ * to_write, to_read and to_upgrade are the ways in which a guard holds a lock.
+ * Each has its verbs, of verbs.hpp, the type of their arguments, and the locks
+ * that it refuses by one error.
  */
 struct to_write {
+	using take = verb::lock;
+	using try_to_take = verb::try_lock;
+	using release = verb::unlock;
 	template <typename L>
 	using needs = argument<L>;
-
-	template <typename Lock, typename... With>
-	[[gnu::always_inline]] static void take(Lock &&lock, With &...with)
-	{
-		lock.lock(with...);
-	}
-	template <typename Lock, typename... With>
-	[[gnu::always_inline]] static bool try_to_take(Lock &&lock,
-						       With &...with)
-	{
-		return lock.try_lock(with...);
-	}
-	template <typename Lock, typename... With>
-	[[gnu::always_inline]] static void release(Lock &&lock, With &...with)
-	{
-		lock.unlock(with...);
-	}
 
 	/* Refuses an irq_lock. */
 	template <typename L, typename Irqs>
 	static constexpr bool refuses = irq_only_lock<L> && !Irqs::disables;
 };
 struct to_read {
+	using take = verb::lock_shared;
+	using try_to_take = verb::try_lock_shared;
+	using release = verb::unlock_shared;
 	template <typename L>
 	using needs = argument_to_read<L>;
-
-	template <typename Lock, typename... With>
-	[[gnu::always_inline]] static void take(Lock &&lock, With &...with)
-	{
-		lock.lock_shared(with...);
-	}
-	template <typename Lock, typename... With>
-	[[gnu::always_inline]] static bool try_to_take(Lock &&lock,
-						       With &...with)
-	{
-		return lock.try_lock_shared(with...);
-	}
-	template <typename Lock, typename... With>
-	[[gnu::always_inline]] static void release(Lock &&lock, With &...with)
-	{
-		lock.unlock_shared(with...);
-	}
 
 	/* Refuses a lock without readers, and an irq_lock. */
 	template <typename L, typename Irqs>
@@ -101,52 +73,29 @@ struct to_read {
 		(irq_only_lock<L> && !interruptible_shared_lock<L> &&
 		 !Irqs::disables);
 };
-
-/* How an upgradable guard holds its lock. */
-enum class held_to : u8 {
-	upgrade,
-	write,
-	read, /* after a downgrade */
-};
-struct held_how {
-	held_to value = held_to::upgrade;
-};
-
 struct to_upgrade {
+	using take = verb::lock_upgradable;
+	using release = verb::unlock_upgradable;
 	template <typename L>
-	using needs = held_how;
-
-	template <typename Lock>
-	[[gnu::always_inline]] static void take(Lock &&lock, held_to &how)
-	{
-		how = held_to::upgrade;
-		lock.lock_upgradable();
-	}
-	template <typename Lock>
-	[[gnu::always_inline]] static void release(Lock &&lock, held_to &how)
-	{
-		if (how == held_to::write)
-			lock.unlock();
-		else if (how == held_to::read)
-			lock.unlock_shared();
-		else
-			lock.unlock_upgradable();
-	}
+	using needs = no_argument;
 
 	template <typename L, typename Irqs>
 	static constexpr bool refuses = !upgradable_lock<inside<L>> ||
 					(irq_only_lock<L> && !Irqs::disables);
 };
 
-/*
- * Whether a guard's writer has become a reader. Empty if the lock has no
- * downgrade().
- */
+/* How a guard holds its lock now. */
+enum class held_to : u8 {
+	as_taken,
+	read,  /* after a downgrade */
+	write, /* after an upgrade */
+};
+/* Empty if that does not change. */
 template <bool>
-struct downgraded {};
+struct held_how {};
 template <>
-struct downgraded<true> {
-	bool value = false;
+struct held_how<true> {
+	held_to value = held_to::as_taken;
 };
 
 /* The guard's call site, if the lock takes it. */
@@ -236,6 +185,7 @@ struct guard_of : in_a_block {
 	static constexpr bool tries = same_as<How, trying>;
 	static constexpr bool writes = same_as<Verbs, to_write>;
 	static constexpr bool reads = same_as<Verbs, to_read>;
+	static constexpr bool upgrades = same_as<Verbs, to_upgrade>;
 	static constexpr bool adopts = writes || reads;
 	using lock_type = lock_of<L>;
 	static constexpr bool is_checked = requires(call_site by) {
@@ -331,8 +281,8 @@ struct guard_of : in_a_block {
 			      "become a reader");
 		if constexpr (downgrades)
 			if (check_held("downgrade of what was released", by)) {
-				told_by(by).downgrade();
-				reads_now.value = true;
+				call_held(verb::downgrade{}, by);
+				now.value = held_to::read;
 			}
 	}
 
@@ -425,10 +375,11 @@ struct guard_of : in_a_block {
 		adopt_lock(at);
 	}
 
-	/* The held lock, with a call site. */
-	[[gnu::always_inline]] decltype(auto) told_by(call_site caller)
+	/* Calls a verb of the lock that is held. */
+	template <typename Verb>
+	[[gnu::always_inline]] decltype(auto) call_held(Verb verb, call_site by)
 	{
-		return told(opening::inside_of(*held), caller);
+		return call(verb, *held, by);
 	}
 
       private:
@@ -443,10 +394,8 @@ struct guard_of : in_a_block {
 	/* Whether the writer has become a reader. */
 	[[gnu::always_inline]] bool is_downgraded() const
 	{
-		if constexpr (downgrades)
-			return reads_now.value;
-		else if constexpr (same_as<Verbs, to_upgrade>)
-			return taken_with.value == held_to::read;
+		if constexpr (downgrades || upgrades)
+			return now.value == held_to::read;
 		else
 			return false;
 	}
@@ -463,29 +412,43 @@ struct guard_of : in_a_block {
 
 	[[gnu::always_inline]] void take(lock_here at)
 	{
-		auto &&lock = told(opening::inside_of(at.lock), at.by);
+		const typename Verbs::take verb;
 
 		kept.keep(at.by);
+		if constexpr (upgrades)
+			now.value = held_to::as_taken;
 		if constexpr (requires { taken_with.serve; })
-			Verbs::take(lock, taken_with.serve);
-		else if constexpr (requires { taken_with.value; })
-			Verbs::take(lock, taken_with.value);
+			call(verb, at.lock, at.by, taken_with.serve);
 		else
-			Verbs::take(lock);
+			call_with(verb, at.lock, at.by);
 	}
 
 	[[gnu::always_inline]] bool try_to_take(lock_here at)
 	{
-		auto &&lock = told(opening::inside_of(at.lock), at.by);
-
 		kept.keep(at.by);
 		static_assert(
 			!requires { taken_with.serve; },
 			"a try does not wait: without serve");
+		return call_with(typename Verbs::try_to_take{}, at.lock, at.by);
+	}
+
+	/* Calls a verb of the lock, as its caller in the line `by`. */
+	template <typename Verb, typename... With>
+	[[gnu::always_inline]] static decltype(auto)
+	call(Verb verb, lock_type &lock, call_site by, With &...with)
+	{
+		return hand_on(verb, opening::inside_of(lock), by, with...);
+	}
+	/* Calls it with the node or the number, if the lock is taken with one.
+	 */
+	template <typename Verb>
+	[[gnu::always_inline]] decltype(auto)
+	call_with(Verb verb, lock_type &lock, call_site by)
+	{
 		if constexpr (requires { taken_with.value; })
-			return Verbs::try_to_take(lock, taken_with.value);
+			return call(verb, lock, by, taken_with.value);
 		else
-			return Verbs::try_to_take(lock);
+			return call(verb, lock, by);
 	}
 
 	[[gnu::always_inline]] void adopt_lock(lock_here at)
@@ -519,15 +482,14 @@ struct guard_of : in_a_block {
 		if constexpr (irq_only_lock<lock_type> && Irqs::disables &&
 			      requires { from.check_irqs_off(caller); })
 			from.check_irqs_off(caller);
-		auto &&lock = told(opening::inside_of(from), caller);
-
-		if constexpr (downgrades)
+		if constexpr (downgrades || upgrades)
 			if (is_downgraded())
-				return to_read::release(lock);
-		if constexpr (requires { taken_with.value; })
-			Verbs::release(lock, taken_with.value);
-		else
-			Verbs::release(lock);
+				return call(verb::unlock_shared{}, from,
+					    caller);
+		if constexpr (upgrades)
+			if (now.value == held_to::write)
+				return call(verb::unlock{}, from, caller);
+		call_with(typename Verbs::release{}, from, caller);
 	}
 
 	/* The first member: interrupts go off before the lock is touched, and
@@ -542,7 +504,9 @@ struct guard_of : in_a_block {
 
       private:
 	[[no_unique_address]] kept_caller<inside<lock_type>> kept;
-	[[no_unique_address]] downgraded<downgrades> reads_now;
+
+      protected:
+	[[no_unique_address]] held_how<downgrades || upgrades> now;
 };
 
 /* Converts from anything, so that one error is the only one. */
@@ -551,9 +515,24 @@ struct anything {
 	anything(Given &&...)
 	{
 	}
-	void upgrade();
-	bool try_upgrade();
-	void downgrade();
+};
+
+/* The members of a guard that its constructor refuses, so that the calls of
+ * them are no errors besides. */
+struct refused_guard {
+	explicit operator bool() const;
+	void lock(anything);
+	void unlock(call_site = {});
+	void downgrade(call_site = {});
+	bool is_held() const;
+	anything *let_go();
+	void take_back(anything *);
+
+      protected:
+	template <typename Verb>
+	bool call_held(Verb, call_site);
+	bool check_held(const char *, call_site) const;
+	held_how<true> now;
 };
 
 /* L is not guardable: gives one error for each Guard, which says why. */
@@ -584,7 +563,7 @@ constexpr void refuse()
 /* A guard cannot be made for L: gives one error, with what to write instead. */
 template <typename L, typename Verbs, typename How, typename Irqs>
 	requires(!guardable<L> || Verbs::template refuses<lock_of<L>, Irqs>)
-struct guard_of<L, Verbs, How, Irqs> {
+struct guard_of<L, Verbs, How, Irqs> : refused_guard {
 	using lock_here = anything;
 
 	template <typename... Given>
@@ -626,18 +605,6 @@ struct guard_of<L, Verbs, How, Irqs> {
 				      "an irq_lock is taken by irq_guard: an "
 				      "interrupt handler takes it, too");
 	}
-	explicit operator bool() const;
-	void lock(lock_here);
-	void unlock(call_site = {});
-	void downgrade(call_site = {});
-	bool is_held() const;
-	anything *let_go();
-	void take_back(anything *);
-
-      protected:
-	anything told_by(call_site);
-	bool check_held(const char *, call_site) const;
-	held_how taken_with;
 };
 
 } // namespace detail

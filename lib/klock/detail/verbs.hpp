@@ -71,27 +71,31 @@ struct row {
 	static constexpr effect does = Does;
 };
 
-/* The rows. */
+/*
+ * The rows. Those without a result are inlined whatever is optimised for, as
+ * guards are, which call them. Not the others: GCC would lay out a counted
+ * lock's try in another way.
+ */
 namespace verb {
 
 /* -- A writer -- */
 
 struct lock : row<effect::takes> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.lock(with...); }
 	{
 		lock.lock(with...);
 	}
 };
 struct lock_from : row<effect::takes> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.lock_from(with...); }
 	{
 		lock.lock_from(with...);
 	}
 };
 struct lock_paced : row<effect::takes> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.lock_paced(with...); }
 	{
 		lock.lock_paced(with...);
@@ -126,14 +130,14 @@ struct lock_until : row<effect::takes_until> {
 	}
 };
 struct unlock : row<effect::releases> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.unlock(with...); }
 	{
 		lock.unlock(with...);
 	}
 };
 struct downgrade : row<effect::downgrades> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.downgrade(with...); }
 	{
 		lock.downgrade(with...);
@@ -143,7 +147,7 @@ struct downgrade : row<effect::downgrades> {
 /* -- Readers -- */
 
 struct lock_shared : row<effect::reads> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.lock_shared(with...); }
 	{
 		lock.lock_shared(with...);
@@ -171,7 +175,7 @@ struct try_lock_shared_for : row<effect::reads_until> {
 	}
 };
 struct unlock_shared : row<effect::stops_reading> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.unlock_shared(with...); }
 	{
 		lock.unlock_shared(with...);
@@ -181,7 +185,7 @@ struct unlock_shared : row<effect::stops_reading> {
 /* -- One reader at a time that may write -- */
 
 struct lock_upgradable : row<effect::reads_to_upgrade> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.lock_upgradable(with...); }
 	{
 		lock.lock_upgradable(with...);
@@ -195,14 +199,14 @@ struct try_lock_upgradable : row<effect::tries_to_read_to_upgrade> {
 	}
 };
 struct unlock_upgradable : row<effect::stops_reading_to_upgrade> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.unlock_upgradable(with...); }
 	{
 		lock.unlock_upgradable(with...);
 	}
 };
 struct upgrade : row<effect::upgrades> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.upgrade(with...); }
 	{
 		lock.upgrade(with...);
@@ -219,7 +223,7 @@ struct try_upgrade : row<effect::tries_to_upgrade> {
 /* -- Readers in a handler: irq_shared_lock.hpp -- */
 
 struct lock_in_handler : row<effect::reads> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.lock_in_handler(with...); }
 	{
 		lock.lock_in_handler(with...);
@@ -233,7 +237,7 @@ struct try_lock_in_handler : row<effect::tries_to_read> {
 	}
 };
 struct unlock_in_handler : row<effect::stops_reading> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.unlock_in_handler(with...); }
 	{
 		lock.unlock_in_handler(with...);
@@ -288,14 +292,14 @@ struct depth : row<effect::asks> {
 /* -- Besides -- */
 
 struct await_left : row<effect::asks> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.await_left(with...); }
 	{
 		lock.await_left(with...);
 	}
 };
 struct set_base : row<effect::sets> {
-	static void call(auto &lock, auto &...with)
+	[[gnu::always_inline]] static void call(auto &lock, auto &...with)
 		requires requires { lock.set_base(with...); }
 	{
 		lock.set_base(with...);
@@ -686,7 +690,8 @@ using site_of = typename site_of_type<L>::type;
 
 /* Calls the verb of a lock, with the call site if the lock takes one. */
 template <typename Verb, typename L, typename... With>
-decltype(auto) hand_on(Verb verb, L &lock, call_site by, With &...with)
+[[gnu::always_inline]] inline decltype(auto)
+hand_on(Verb verb, L &lock, call_site by, With &...with)
 {
 	if constexpr (offers<Verb, L, With..., call_site>)
 		return verb.call(lock, with..., by);
@@ -694,7 +699,8 @@ decltype(auto) hand_on(Verb verb, L &lock, call_site by, With &...with)
 		return verb.call(lock, with...);
 }
 template <typename Verb, typename L, typename... With>
-decltype(auto) hand_on(Verb verb, L &lock, no_site, With &...with)
+[[gnu::always_inline]] inline decltype(auto) hand_on(Verb verb, L &lock,
+						     no_site, With &...with)
 {
 	return verb.call(lock, with...);
 }
