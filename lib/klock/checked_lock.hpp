@@ -235,6 +235,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
       private:
 	using effect = detail::effect;
 	friend typename checked_lock::verbs_of;
+	friend typename checked_lock::questions_of;
 
 	/* -- Verbs of the lock inside; with: their arguments -- */
 

@@ -188,6 +188,7 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 	using effect = detail::effect;
 	using no_site = detail::no_site;
 	friend typename counted_lock::verbs_of;
+	friend typename counted_lock::questions_of;
 
 	/* -- L's verbs; with: their arguments -- */
 

@@ -45,19 +45,15 @@
 #pragma once
 
 #include <klock/concepts.hpp>
+#include <klock/detail/verbs.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
 
-namespace detail {
-struct opening;
-
-template <typename L>
-concept is_checked = requires(const L &lock) { lock.is_held_by_me(); };
-} // namespace detail
-
 template <any_lock L>
-struct irq_lock : detail::reader_constants_of<L> {
+struct irq_lock : detail::reader_constants_of<L>,
+		  detail::around<L>,
+		  detail::questions_of<irq_lock<L>, L, detail::site_of<L>> {
 	static_assert(!thread_only_lock<L>,
 		      "a lock is for handlers too, or for threads alone: "
 		      "irq_lock<thread_lock<L>> is neither");
@@ -71,86 +67,18 @@ struct irq_lock : detail::reader_constants_of<L> {
 	/* Contexts that may hold or wait at once; max_readers is L's. */
 	static constexpr u64 max_contenders = L::max_contenders;
 
-	constexpr irq_lock() = default;
-	irq_lock(const irq_lock &) = delete;
-	irq_lock &operator=(const irq_lock &) = delete;
-
-	/* The arguments are those of the lock inside. */
-	template <typename First, typename... Rest>
-		requires requires(First first, Rest... rest) {
-			L(first, rest...);
-		}
-	constexpr explicit irq_lock(First first, Rest... rest)
-	    : inner(first, rest...)
-	{
-	}
-
-	/* Whether it is held: a hint, as the lock inside says. */
-	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
-
-	/* Whether somebody waits: a hint, if the lock inside can tell. */
-	[[nodiscard]] bool is_contended() const
-		requires requires(const L &l) { l.is_contended(); }
-	{
-		return inner.is_contended();
-	}
-
-	/* -- Passed to a checked or counted lock inside (checked_lock.hpp,
-	 * counted_lock.hpp); do nothing for another -- */
-
-	template <typename... Name>
-	void set_name(Name... name)
-	{
-		if constexpr (requires { inner.set_name(name...); })
-			inner.set_name(name...);
-	}
-
-	void list_counts()
-	{
-		if constexpr (requires { inner.list_counts(); })
-			inner.list_counts();
-	}
-	void forget_counts()
-	{
-		if constexpr (requires { inner.forget_counts(); })
-			inner.forget_counts();
-	}
-
-	void assert_held(call_site by = caller_site()) const
-	{
-		if constexpr (detail::is_checked<L>)
-			inner.assert_held(by);
-	}
-
-	/* Called at a guard's end: checks that interrupts are still off. */
-	void check_irqs_off(call_site by) const
-		requires requires(const L &of) { of.check_irqs_off(by); }
-	{
-		if constexpr (requires(const L &of) { of.check_irqs_off(by); })
-			inner.check_irqs_off(by);
-	}
-
-	/* For handed_over(). Asked twice, as above: clang 14 makes it of each
-	 * lock where the whole type is instantiated. */
-	void note_handed_over(call_site by)
-		requires requires(L &of) { of.note_handed_over(by); }
-	{
-		if constexpr (requires { inner.note_handed_over(by); })
-			inner.note_handed_over(by);
-	}
-
-	/* For pair_guard. */
-	template <typename Take>
-		requires detail::is_checked<L>
-	void after_lower(const void *lower, Take take_it) const
-	{
-		inner.after_lower(lower, take_it);
-	}
+	using detail::around<L>::around;
 
       private:
-	friend struct detail::opening;
+	friend typename irq_lock::questions_of;
 
-	L inner;
+	/* A question of the lock inside. */
+	template <typename Verb, typename... With>
+	decltype(auto) pass(Verb verb, detail::site_of<L> by,
+			    With &...with) const
+	{
+		return detail::hand_on(verb, this->inner, by, with...);
+	}
 };
 
 /*

@@ -162,6 +162,7 @@ struct verbs_of_gate {
 template <plain_shared_lock L>
 struct gated : sleeps_of<L>,
 	       threads_of<L>,
+	       around<L>,
 	       verbs_of<gated<L>, L, site_of<L>, verbs_of_gate> {
 	using site = site_of<L>;
 
@@ -169,15 +170,7 @@ struct gated : sleeps_of<L>,
 	static constexpr u64 max_contenders = L::max_contenders;
 	static constexpr u64 max_readers = L::max_readers;
 
-	constexpr gated() = default;
-	template <typename First, typename... Rest>
-		requires requires(First first, Rest... rest) {
-			L(first, rest...);
-		}
-	constexpr explicit gated(First first, Rest... rest)
-	    : inner(first, rest...)
-	{
-	}
+	using around<L>::around;
 
 	/* -- A handler that reads -- */
 
@@ -206,27 +199,10 @@ struct gated : sleeps_of<L>,
 	{
 		return inner.is_held_by_me();
 	}
-	void assert_held(call_site by) const
-		requires is_checked<L>
-	{
-		inner.assert_held(by);
-	}
-	void check_irqs_off(call_site by) const
-		requires is_checked<L>
-	{
-		inner.check_irqs_off(by);
-	}
 	static void complain_of_guard(const char *what, call_site by)
 		requires is_checked<L>
 	{
 		L::complain_of_guard(what, by);
-	}
-	/* For pair_guard. */
-	template <typename Take>
-		requires is_checked<L>
-	void after_lower(const void *lower, Take take_it) const
-	{
-		inner.after_lower(lower, take_it);
 	}
 	template <typename... Name>
 		requires requires(L &l, Name... name) { l.set_name(name...); }
@@ -238,6 +214,7 @@ struct gated : sleeps_of<L>,
 
       private:
 	friend typename gated::verbs_of;
+	friend typename gated::questions_of;
 
 	void pass(verb::lock verb, site by)
 	{
@@ -274,7 +251,8 @@ struct gated : sleeps_of<L>,
 		return hand_on(verb, inner, by);
 	}
 
-	L inner;
+	using around<L>::inner;
+
 	typename gate_of<L>::type gate;
 };
 

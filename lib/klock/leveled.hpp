@@ -72,50 +72,16 @@ using nothing_held = interrupted<0>;
 /* A lock L of this level. Only level_guard takes it. */
 template <typename L, unsigned Level>
 	requires any_lock<detail::inside<L>>
-struct leveled {
+struct leveled : detail::around<L> {
 	static_assert(Level > 0, "level 0 is that of holding nothing");
 
 	using taken_by_level_guard_alone = L;
 
-	constexpr leveled() = default;
-	/* Takes the arguments of L's constructor. */
-	template <typename First, typename... Rest>
-		requires requires(First first, Rest... rest) {
-			L(first, rest...);
-		}
-	constexpr explicit leveled(First first, Rest... rest)
-	    : inner(first, rest...)
-	{
-	}
-	leveled(const leveled &) = delete;
-	leveled &operator=(const leveled &) = delete;
-
-	/* Names a checked lock inside (checked_lock.hpp); else does nothing. */
-	template <typename... Name>
-	void set_name(Name... name)
-	{
-		if constexpr (requires { inner.set_name(name...); })
-			inner.set_name(name...);
-	}
-	void assert_held(call_site by = caller_site()) const
-	{
-		if constexpr (requires { inner.assert_held(by); })
-			inner.assert_held(by);
-	}
-
-	/* For handed_over(). */
-	void note_handed_over(call_site by)
-		requires requires(L &of) { of.note_handed_over(by); }
-	{
-		inner.note_handed_over(by);
-	}
+	using detail::around<L>::around;
 
 	/* Returns L itself, for is_locked(), or for a guard that tries or
 	 * reads. */
-	[[nodiscard]] L &without_level() { return inner; }
-
-      private:
-	L inner;
+	[[nodiscard]] L &without_level() { return this->inner; }
 };
 
 namespace detail {

@@ -101,6 +101,7 @@ struct recursive_lock : detail::sleeps_of<L>,
 	using effect = detail::effect;
 	using no_site = detail::no_site;
 	friend typename recursive_lock::verbs_of;
+	friend typename recursive_lock::questions_of;
 
 	/* Waits, unless the caller holds it; needs one unlock() more. */
 	template <detail::does<effect::takes> Verb, typename... With>

@@ -233,6 +233,7 @@ struct timed_lock : detail::verbs_of<timed_lock<L, Maxima>, L, call_site,
 
       private:
 	friend typename timed_lock::verbs_of;
+	friend typename timed_lock::questions_of;
 
 	template <typename... With>
 	void pass(detail::verb::lock, call_site by, With &...with)

@@ -37,23 +37,15 @@ namespace klock {
 /* The lock, for clang a capability; with: the node, or the CPU's number. */
 template <typename L>
 struct __attribute__((capability("lock"))) annotated_lock
-    : detail::recursive_of<L> {
+    : detail::recursive_of<L>,
+      detail::around<L>,
+      detail::questions_of<annotated_lock<L>, L, detail::site_of<L>> {
 	/* For handed_over(), which refuses it. */
 	using annotated = L;
 
-	constexpr annotated_lock() = default;
-
-	/* The arguments are those of the lock inside. */
-	template <typename First, typename... Rest>
-		requires requires(First first, Rest... rest) {
-			L(first, rest...);
-		}
-	constexpr explicit annotated_lock(First first, Rest... rest)
-	    : inner(first, rest...)
-	{
-	}
-	annotated_lock(const annotated_lock &) = delete;
-	annotated_lock &operator=(const annotated_lock &) = delete;
+	using detail::around<L>::around;
+	/* The lock, for what has no annotation. */
+	using detail::around<L>::inner;
 
 	template <typename... With>
 	__attribute__((acquire_capability())) void lock(With &&...with)
@@ -98,22 +90,18 @@ struct __attribute__((capability("lock"))) annotated_lock
 	__attribute__((assert_capability())) void
 	assert_held(call_site by = caller_site()) const
 	{
-		if constexpr (requires { inner.assert_held(by); })
-			inner.assert_held(by);
+		detail::around<L>::assert_held(by);
 	}
 
-	/* Names a checked lock (checked_lock.hpp); does nothing for another. */
-	template <typename... Name>
-	void set_name(Name... name)
+      private:
+	friend typename annotated_lock::questions_of;
+
+	template <typename Verb, typename... With>
+	decltype(auto) pass(Verb verb, detail::site_of<L> by,
+			    With &...with) const
 	{
-		if constexpr (requires { inner.set_name(name...); })
-			inner.set_name(name...);
+		return detail::hand_on(verb, inner, by, with...);
 	}
-
-	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
-
-	/* The lock, for what has no annotation. */
-	L inner;
 };
 
 /* guard, of an annotated lock; with: a number, or a function. */

@@ -337,9 +337,88 @@ struct no_site {
 	constexpr no_site(const char *, int) {}
 };
 
+/* Guards' way to the lock inside of a wrapper: taking.hpp. */
+struct opening;
+
 /* The base of a wrapper that contains its lock. */
 template <typename Self>
 struct nothing_below {};
+
+/*
+ * The questions of Self, a wrapper of L: the verbs that leave the lock's state
+ * alone, whose answers are hints. An irq_lock has these and no others. See
+ * verbs_of.
+ */
+template <typename Self, typename L, typename Site = no_site,
+	  typename Which = every_verb, typename Base = nothing_below<Self>>
+struct questions_of : Base {
+	using Base::Base;
+	constexpr questions_of() = default;
+
+	/* Whether it is held. */
+	[[nodiscard]] bool is_locked(Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::is_locked, const L>
+	{
+		return self().pass(verb::is_locked{}, by);
+	}
+	/*
+	 * Whether somebody waits behind the holder. with: the holder's node, or
+	 * a CPU's number.
+	 */
+	[[nodiscard]] bool is_contended(Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::is_contended, const L>
+	{
+		return self().pass(verb::is_contended{}, by);
+	}
+	[[nodiscard]] bool is_contended(unsigned cpu,
+					Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::is_contended, const L, unsigned>
+	{
+		return self().pass(verb::is_contended{}, by, cpu);
+	}
+	template <by_reference<L> With>
+		requires handed_on<Which, verb::is_contended, const L, With>
+	[[nodiscard]] bool is_contended(With &&with,
+					Site by = caller_site<Site>()) const
+	{
+		return self().pass(verb::is_contended{}, by, with);
+	}
+	/* Whether that CPU waits or holds. */
+	[[nodiscard]] bool is_queued(unsigned cpu,
+				     Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::is_queued, const L, unsigned>
+	{
+		return self().pass(verb::is_queued{}, by, cpu);
+	}
+	/* For the holder: whether it got the lock from a thread that ended. */
+	[[nodiscard]] bool owner_died(Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::owner_died, const L>
+	{
+		return self().pass(verb::owner_died{}, by);
+	}
+	/* Whether the calling thread is the owner. */
+	[[nodiscard]] bool is_owned_by_me(Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::is_owned_by_me, const L>
+	{
+		return self().pass(verb::is_owned_by_me{}, by);
+	}
+	/* How often the caller has taken it, less how often it has released
+	 * it. */
+	[[nodiscard]] u32 depth(Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::depth, const L>
+	{
+		return self().pass(verb::depth{}, by);
+	}
+	/* Waits until that CPU has left its unlock(). */
+	void await_left(unsigned cpu, Site by = caller_site<Site>()) const
+		requires handed_on<Which, verb::await_left, const L, unsigned>
+	{
+		self().pass(verb::await_left{}, by, cpu);
+	}
+
+      private:
+	const Self &self() const { return static_cast<const Self &>(*this); }
+};
 
 /*
  * The members of Self, a wrapper of L: each calls self().pass(verb, by,
@@ -349,8 +428,8 @@ struct nothing_below {};
  */
 template <typename Self, typename L, typename Site = no_site,
 	  typename Which = every_verb, typename Base = nothing_below<Self>>
-struct verbs_of : Base {
-	using Base::Base;
+struct verbs_of : questions_of<Self, L, Site, Which, Base> {
+	using verbs_of::questions_of::questions_of;
 	constexpr verbs_of() = default;
 
 	/* -- A writer -- */
@@ -579,71 +658,8 @@ struct verbs_of : Base {
 		self().pass(verb::unlock_in_handler{}, by);
 	}
 
-	/* -- Questions, whose answers are hints -- */
-
-	/* Whether it is held. */
-	[[nodiscard]] bool is_locked(Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::is_locked, const L>
-	{
-		return self().pass(verb::is_locked{}, by);
-	}
-	/*
-	 * Whether somebody waits behind the holder. with: the holder's node, or
-	 * a CPU's number.
-	 */
-	[[nodiscard]] bool is_contended(Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::is_contended, const L>
-	{
-		return self().pass(verb::is_contended{}, by);
-	}
-	[[nodiscard]] bool is_contended(unsigned cpu,
-					Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::is_contended, const L, unsigned>
-	{
-		return self().pass(verb::is_contended{}, by, cpu);
-	}
-	template <by_reference<L> With>
-		requires handed_on<Which, verb::is_contended, const L, With>
-	[[nodiscard]] bool is_contended(With &&with,
-					Site by = caller_site<Site>()) const
-	{
-		return self().pass(verb::is_contended{}, by, with);
-	}
-	/* Whether that CPU waits or holds. */
-	[[nodiscard]] bool is_queued(unsigned cpu,
-				     Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::is_queued, const L, unsigned>
-	{
-		return self().pass(verb::is_queued{}, by, cpu);
-	}
-	/* For the holder: whether it got the lock from a thread that ended. */
-	[[nodiscard]] bool owner_died(Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::owner_died, const L>
-	{
-		return self().pass(verb::owner_died{}, by);
-	}
-	/* Whether the calling thread is the owner. */
-	[[nodiscard]] bool is_owned_by_me(Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::is_owned_by_me, const L>
-	{
-		return self().pass(verb::is_owned_by_me{}, by);
-	}
-	/* How often the caller has taken it, less how often it has released
-	 * it. */
-	[[nodiscard]] u32 depth(Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::depth, const L>
-	{
-		return self().pass(verb::depth{}, by);
-	}
-
 	/* -- Besides -- */
 
-	/* Waits until that CPU has left its unlock(). */
-	void await_left(unsigned cpu, Site by = caller_site<Site>()) const
-		requires handed_on<Which, verb::await_left, const L, unsigned>
-	{
-		self().pass(verb::await_left{}, by, cpu);
-	}
 	/* Sets the pause of each waiter ahead. */
 	void set_base(u32 turns, Site by = caller_site<Site>())
 		requires handed_on<Which, verb::set_base, L, u32>
@@ -653,7 +669,6 @@ struct verbs_of : Base {
 
       private:
 	Self &self() { return static_cast<Self &>(*this); }
-	const Self &self() const { return static_cast<const Self &>(*this); }
 };
 
 /* A lock whose unlock() takes the call site: a checked one, for instance. */
@@ -711,6 +726,83 @@ First &first_of(First &first, Rest &...)
 {
 	return first;
 }
+
+template <typename L>
+concept is_checked = requires(const L &lock) { lock.is_held_by_me(); };
+
+/*
+ * The base of a wrapper that contains its lock: what it is made of, and what
+ * klock's own functions ask of a checked or counted lock inside. These do
+ * nothing for another.
+ */
+template <typename L>
+struct around {
+	constexpr around() = default;
+	around(const around &) = delete;
+	around &operator=(const around &) = delete;
+
+	/* The arguments are those of the lock inside. */
+	template <typename First, typename... Rest>
+		requires requires(First first, Rest... rest) {
+			L(first, rest...);
+		}
+	constexpr explicit around(First first, Rest... rest)
+	    : inner(first, rest...)
+	{
+	}
+
+	template <typename... Name>
+	void set_name(Name... name)
+	{
+		if constexpr (requires { inner.set_name(name...); })
+			inner.set_name(name...);
+	}
+	void list_counts()
+	{
+		if constexpr (requires { inner.list_counts(); })
+			inner.list_counts();
+	}
+	void forget_counts()
+	{
+		if constexpr (requires { inner.forget_counts(); })
+			inner.forget_counts();
+	}
+	void assert_held(call_site by = caller_site()) const
+	{
+		if constexpr (requires { inner.assert_held(by); })
+			inner.assert_held(by);
+	}
+
+	/* Called at a guard's end: checks that interrupts are still off. */
+	void check_irqs_off(call_site by) const
+		requires requires(const L &of) { of.check_irqs_off(by); }
+	{
+		if constexpr (requires(const L &of) { of.check_irqs_off(by); })
+			inner.check_irqs_off(by);
+	}
+
+	/* For handed_over(). Asked twice, as above: clang 14 makes it of each
+	 * lock where the whole type is instantiated. */
+	void note_handed_over(call_site by)
+		requires requires(L &of) { of.note_handed_over(by); }
+	{
+		if constexpr (requires { inner.note_handed_over(by); })
+			inner.note_handed_over(by);
+	}
+
+	/* For pair_guard. */
+	template <typename Take>
+		requires is_checked<L>
+	void after_lower(const void *lower, Take take_it) const
+	{
+		inner.after_lower(lower, take_it);
+	}
+
+      protected:
+	friend struct opening;
+
+	L inner;
+};
 
 /*
  * told(lock, by) - the lock, with `by` as the call site of what it does next
