@@ -87,7 +87,7 @@ DEFINED_AS = {"patient_mutex": "mutex", "inheriting_mutex_in":
 ELSEWHERE = {
     "guards: take-a-lock.md": (
         "*guard", "*guard_of", "irqs_of_pair", "half_of_pair", "irqs_off",
-        "irqs_counted", "to_read_in_handler"),
+        "irqs_counted"),
     "data: protect-your-data.md": ("synchronized", "asked_once"),
     "any lock's, with its verbs": ("checked_lock", "seq_writers"),
     "parts of types above": ("handler_gate", "gated", "reads_of", "seq_words"),
@@ -155,6 +155,8 @@ PREEMPT = {
 }
 # Functions of the type, for all locks of a CPU.
 OF_CPUS = ("has_node", "is_clean", "forget_waits")
+# Patterns of all verbs that change the lock, or how others wait for it.
+NO_QUESTIONS = ("lock*", "try_*", "unlock*", "downgrade", "upgrade", "set_base")
 # Columns of the first table, and what the second has besides.
 COLUMNS = {
     "`try_lock`": ("try_lock",),
@@ -310,12 +312,16 @@ REASONS = (
      "pointer.", ("seq_lock seq_latch lazy", ("*",), (C, CHECKED_C))),
     ("guards alone", "Guards alone take it, by the verbs of the lock inside but "
      "those with a deadline: there, `irq_try_guard` again and again.",
-     ("irq_lock irq_shared_lock", ("*",), (CPP, CHECKED_CPP))),
+     ("irq_lock irq_shared_lock", (*NO_QUESTIONS, *OF_CPUS),
+      (CPP, CHECKED_CPP))),
     ("level guards", "`level_guard` takes it; `without_level()` is the lock "
      "itself, for all else.", ("leveled", ("*",), (CPP, CHECKED_CPP))),
     ("clang's words", "clang's analysis has words for a lock, a try and readers, "
      "and for nothing else.",
-     ("annotated_lock", ("*",), (CPP, CHECKED_CPP))),
+     ("annotated_lock", ("lock_from", "lock_paced", "lock_until", *TIMED,
+                         *TIMED_SHARED, "downgrade", *UPGRADES, "set_base",
+                         *OF_CPUS),
+      (CPP, CHECKED_CPP))),
     ("most taken", "The kinds that a kernel takes most: `ticket`, "
      "`preemptable_ticket`, `tas`, `backoff_ttas`, `queued`, `rw_ticket`.",
      ("counted_lock", ("*",), (C,))),
@@ -369,9 +375,16 @@ HEAD = """\
 #include <cstdio>
 
 template <typename L>
+using in = detail::inside<L>;
+template <typename L>
 struct node_of { using type = decltype(nullptr); };
-template <node_lock L>
-struct node_of<L> { using type = typename L::node; };
+template <typename L>
+	requires requires { typename in<L>::node; }
+struct node_of<L> { using type = typename in<L>::node; };
+/* annotated_lock */
+template <typename L>
+	requires requires { typename decltype(L::inner)::node; }
+struct node_of<L> { using type = typename decltype(L::inner)::node; };
 
 /* What verbs are called with. */
 using serves_ = void (*)();
@@ -384,8 +397,6 @@ template <typename Guard>
 concept is_guard = !same_as<typename Guard::lock_here, detail::anything>;
 template <typename L>
 concept unpreempted = same_as<detail::left_on<L>, detail::preempt_off>;
-template <typename L>
-using in = detail::inside<L>;
 """
 
 # {guard: when it takes a lock L}
@@ -545,10 +556,9 @@ def in_c(case):
 
 def kinds_of(case):
     """{a type of C++: its kinds in C}"""
-    text = (case.root / "lib/c/klock/c_lock.hpp").read_text()
     kinds = {}
-    for kind, type_ in re.findall(r"KLOCK_C_IS\((\w+), (\w+)", text):
-        kinds.setdefault(type_, []).append(kind)
+    for kind, type_ in c_verbs.cpp_types(case.root).items():
+        kinds.setdefault(re.match(r"\w+", type_)[0], []).append(kind)
     return kinds
 
 
@@ -776,8 +786,8 @@ def untold(root, locks, of_locks):
                              "the tables, and not in NOT_TOLD")
     told = {name for name in elsewhere if "*" not in name} | rows
     # lib/analysis has it; and these have no function of their own.
-    gone = told - seen - {"annotated_lock", "thread_lock", "irq_shared_lock",
-                          "timed_lock"} - set(DEFINED_AS.values())
+    gone = told - seen - {"annotated_lock", "thread_lock", "irq_lock",
+                          "irq_shared_lock", "timed_lock"} - set(DEFINED_AS.values())
     return wrong + [f"{name} is in no header, or has no function"
                     for name in sorted(gone)]
 
@@ -807,13 +817,22 @@ def untold_in_c(has, bare, of_locks):
                     for verb, kinds in sorted(unknown.items())]
 
 
-def parts_of_c(root):
-    """{(file, mark): its text}, and what is wrong."""
+def is_left_out_of_c(type_, verb):
+    """Whether a reason says so."""
+    return verb in NOT_TOLD or Reasons().letter(type_, verb, C) != "?"
+
+
+def update_c(root, write):
+    """verbs.h's functions of each kind, and then what is made of verbs.h."""
     with tempfile.TemporaryDirectory() as scratch:
         case, wrong = cases.Case(root, scratch), []
+        shapes = c_verbs.shapes(case, is_left_out_of_c, wrong)
+        if wrong or case.wrong:
+            return wrong + case.wrong
+        wrong += update(root, {(c_verbs.LIST, "shapes"): f"\n{shapes}"}, write)
         made = c_verbs.parts(case, wrong)
-        return ({where: f"\n{text}" for where, text in made.items()},
-                wrong + case.wrong)
+        return wrong + case.wrong + update(
+            root, {where: f"\n{text}" for where, text in made.items()}, write)
 
 
 def update(root, parts, write):
@@ -842,9 +861,8 @@ def update(root, parts, write):
 
 
 def findings(root, cxx, write=False):
-    in_c, wrong = parts_of_c(root)
     # The page asks what klock.h has.
-    wrong += update(root, in_c, write)
+    wrong = update_c(root, write)
     page = Page(root, cxx)
     parts = page.parts()
     return (wrong + page.wrong + untold(root, page.rows, page.of.all) +

@@ -3,9 +3,10 @@
  * verbs - what can be done with a lock, for klock/klock.h
  *
  * The functions of klock_ticket_u8 have the same names, arguments and results
- * as those of klock_tas: each verb is written once, here, and so is the list of
- * all kinds of lock. Declarations, the library's definitions and the verbs for
- * every kind (klock_lock() and so on, klock.h) are made of both.
+ * as those of klock_tas. Those of each kind of lock are a shape, which is made
+ * of C++'s list of verbs; the list of all kinds is written here. Declarations,
+ * the library's definitions and the verbs for every kind (klock_lock() and so
+ * on, klock.h) are made of both.
  */
 #pragma once
 
@@ -131,35 +132,24 @@ void klock_check_placed(const void *end);
 #endif
 
 /*
- * -- The verbs. p, a: the lock, and what else its kind is taken with; ip, ia:
- * the same for the irqsave verbs --
+ * -- The verbs of locks. Beside the lock they have what its kind is taken with,
+ * a node or a CPU's number; with interrupts off, a function that is asked for
+ * the number, after they went off --
  *
  *	init		a free lock, whatever its memory held: for locks in
  *			allocated memory; a static one has its KLOCK_..._INIT
  *	is_locked	a hint, old when it arrives
- *	is_contended	whether somebody waits behind the holder: a hint
- */
-#define KLOCK_STATE_VERBS(D, x)                                                \
-	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
-	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock))
-#define KLOCK_CONTENDED_VERB(D, x)                                             \
-	D(x, TRUTH, is_contended, (const struct klock_##x *lock), (lock))
-
-/*
+ *	is_contended	whether somebody waits behind the holder: a hint; with a
+ *			node: that of the holder, who asks
+ *
  *	lock		waits until the caller is the holder
  *	unlock		the holder's alone
  *	lock_irqsave	interrupts off, then the lock; returns what they were,
  *			for the caller to keep
  *	unlock_irqrestore	unlocks, then interrupts as they were
- */
-#define KLOCK_ALONE_VERBS(V, x, p, a, ip, ia)                                  \
-	V(x, NONE, lock, p, a)                                                 \
-	V(x, NONE, unlock, p, a)                                               \
-	V(x, FLAGS, lock_irqsave, ip, ia)                                      \
-	V(x, NONE, unlock_irqrestore, (KLOCK_LIST ip, unsigned long before),   \
-	  (KLOCK_LIST ia, before))
-
-/*
+ *	lock_irqsave_by, unlock_irqrestore_by	mine(), called with interrupts
+ *			off, finds the caller's node
+ *
  *	try_lock	1 if taken, 0 if not; never waits, and never fails while
  *			the lock is free
  *	try_lock_irqsave	the same with interrupts off, and *before what
@@ -168,47 +158,20 @@ void klock_check_placed(const void *end);
  *	try_lock_until	1 if taken, 0 if klock_cycles() has shown the deadline:
  *			asks again and again, at least once. Nothing is left
  *			behind, but nobody who asks stands in a line: in order,
- *			the timeout locks of bakery.h
+ *			the timeout locks of bakery.h, and locks whose waiters
+ *			sleep
  *	try_lock_for	the same for so many cycles from now
- */
-#define KLOCK_TIMED_VERBS(V, x, verb, p, a)                                    \
-	V(x, TRUTH, verb##_until, (KLOCK_LIST p, unsigned long long deadline), \
-	  (KLOCK_LIST a, deadline))                                            \
-	V(x, TRUTH, verb##_for, (KLOCK_LIST p, unsigned long long cycles),     \
-	  (KLOCK_LIST a, cycles))
-#define KLOCK_TRY_VERBS(V, x, p, a, ip, ia)                                    \
-	V(x, TRUTH, try_lock, p, a)                                            \
-	V(x, TRUTH, try_lock_irqsave, (KLOCK_LIST ip, unsigned long *before),  \
-	  (KLOCK_LIST ia, before))                                             \
-	KLOCK_TIMED_VERBS(V, x, try_lock, p, a)
-
-/*
- * The readers' verbs of a shared lock; lock() is its writers'.
+ *
+ * Readers' verbs of a shared lock; lock() is its writers':
  *
  *	lock_shared	waits until the caller reads, perhaps with others
  *	unlock_shared	a reader's
  *	try_lock_shared	1 if it reads now, 0 if a writer is in the way
  *	..._irqsave	as lock_irqsave and try_lock_irqsave
  *	unlock_shared_irqrestore
- */
-#define KLOCK_SHARED_VERBS(V, x, p, a, ip, ia)                                 \
-	V(x, NONE, lock_shared, p, a)                                          \
-	V(x, NONE, unlock_shared, p, a)                                        \
-	V(x, TRUTH, try_lock_shared, p, a)                                     \
-	V(x, FLAGS, lock_shared_irqsave, ip, ia)                               \
-	V(x, NONE, unlock_shared_irqrestore,                                   \
-	  (KLOCK_LIST ip, unsigned long before), (KLOCK_LIST ia, before))      \
-	V(x, TRUTH, try_lock_shared_irqsave,                                   \
-	  (KLOCK_LIST ip, unsigned long *before), (KLOCK_LIST ia, before))
-
-/*
  *	downgrade	the writer reads from here, no writer comes between, and
  *			it leaves by unlock_shared
- */
-#define KLOCK_DOWNGRADE_VERB(V, x)                                             \
-	V(x, NONE, downgrade, (struct klock_##x * lock), (lock))
-
-/*
+ *
  * Verbs of a reader that may write: one at a time, beside other readers.
  *
  *	lock_upgradable	waits for writers; on return the caller reads
@@ -220,48 +183,7 @@ void klock_check_placed(const void *end);
  *	try_upgrade	1 if it writes, 0 if a reader is in: it reads on
  *	..._irqsave	as lock_irqsave. One that has upgraded leaves by
  *			unlock_irqrestore
- */
-#define KLOCK_UPGRADABLE_VERBS(V, x, p, a, ip, ia)                             \
-	V(x, NONE, lock_upgradable, p, a)                                      \
-	V(x, TRUTH, try_lock_upgradable, p, a)                                 \
-	V(x, NONE, unlock_upgradable, p, a)                                    \
-	V(x, NONE, upgrade, p, a)                                              \
-	V(x, TRUTH, try_upgrade, p, a)                                         \
-	V(x, FLAGS, lock_upgradable_irqsave, ip, ia)                           \
-	V(x, NONE, unlock_upgradable_irqrestore,                               \
-	  (KLOCK_LIST ip, unsigned long before), (KLOCK_LIST ia, before))
-
-/*
- * Verbs of a lock with a queue of nodes: klock_mcs_node, klock_clh_node.
  *
- *	is_contended	asked by the holder, with its node
- *	lock_irqsave_by	mine() finds the caller's node; asked with interrupts
- *			off, by unlock as well
- */
-#define KLOCK_NODE_VERBS(V, D, x, node)                                        \
-	D(x, TRUTH, is_contended,                                              \
-	  (const struct klock_##x *lock, const struct node *mine),             \
-	  (lock, mine))                                                        \
-	V(x, FLAGS, lock_irqsave_by,                                           \
-	  (struct klock_##x * lock, struct node * (*mine)(void)),              \
-	  (lock, mine))                                                        \
-	V(x, NONE, unlock_irqrestore_by,                                       \
-	  (struct klock_##x * lock, struct node * (*mine)(void),               \
-	   unsigned long before),                                              \
-	  (lock, mine, before))
-
-/*
- * Verbs of a lock whose waiters sleep. Two differences: a caller with a
- * deadline waits in the queue, and there are no irqsave verbs.
- */
-#define KLOCK_SLEEPER_VERBS(V, x, shared)                                      \
-	V(x, NONE, lock##shared, (struct klock_##x * lock), (lock))            \
-	V(x, NONE, unlock##shared, (struct klock_##x * lock), (lock))          \
-	V(x, TRUTH, try_lock##shared, (struct klock_##x * lock), (lock))       \
-	KLOCK_TIMED_VERBS(V, x, try_lock##shared, (struct klock_##x * lock),   \
-			  (lock))
-
-/*
  * Verbs of a mutex whose owner inherits the priority of its waiters.
  *
  *	lock_until	lock, by a deadline: returns why the wait ended, of
@@ -272,22 +194,226 @@ void klock_check_placed(const void *end);
  *			(link: null: for none)
  *	owner_died	for the holder: 1 if it has it from a thread that ended
  */
-#define KLOCK_OWNED_VERBS(V, D, x)                                             \
-	V(x, WHY, lock_until,                                                  \
-	  (struct klock_##x * lock, unsigned long long deadline),              \
-	  (lock, deadline))                                                    \
+
+/* Functions that C alone has, which begin with a verb's name. */
+#define KLOCK_ALONE_NODE(V, x, node)                                           \
+	V(x, FLAGS, lock_irqsave_by,                                           \
+	  (struct klock_##x * lock, struct node * (*mine)(void)),              \
+	  (lock, mine))                                                        \
+	V(x, NONE, unlock_irqrestore_by,                                       \
+	  (struct klock_##x * lock, struct node * (*mine)(void),               \
+	   unsigned long before),                                              \
+	  (lock, mine, before))
+#define KLOCK_ALONE_MCS(V, x) KLOCK_ALONE_NODE(V, x, klock_mcs_node)
+#define KLOCK_ALONE_CLH(V, x) KLOCK_ALONE_NODE(V, x, klock_clh_node)
+#define KLOCK_ALONE_INHERITING(V, x)                                           \
 	V(x, WHY, lock_until_links,                                            \
 	  (struct klock_##x * lock, unsigned long long deadline,               \
 	   void (*link)(const struct klock_inheriting_thread *thread,          \
 			const void *mutex, void *with),                        \
 	   void *with),                                                        \
-	  (lock, deadline, link, with))                                        \
-	D(x, TRUTH, owner_died, (const struct klock_##x *lock), (lock))
+	  (lock, deadline, link, with))
 
 /*
- * Verbs of events that threads wait for: ready(with) and change(with) run under
- * a spin lock, with interrupts off. A wait with a deadline returns 0 if the
- * event was not there by then.
+ * -- Shapes: all functions of a kind of lock. D: of those that note no caller.
+ * Made of C++'s list, klock/detail/verbs.hpp, and of the types of the kinds in
+ * c_lock.hpp --
+ */
+/* clang-format off */
+/* shapes: begin (generated by tests_host/embed/verbs.py) */
+#define KLOCK_SHAPE_PADDED(V, D, x) \
+	D(x, NONE, init, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock, (struct klock_##x *lock), (lock)) \
+	V(x, FLAGS, lock_irqsave, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock_irqrestore, \
+	  (struct klock_##x *lock, unsigned long before), \
+	  (lock, before)) \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock)) \
+	D(x, TRUTH, is_contended, (const struct klock_##x *lock), (lock))
+#define KLOCK_SHAPE_CLH(V, D, x) \
+	D(x, NONE, init, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock, (struct klock_##x *lock, struct klock_clh_node *mine), (lock, mine)) \
+	V(x, FLAGS, lock_irqsave, \
+	  (struct klock_##x *lock, struct klock_clh_node *nodes, unsigned (*cpu_id)(void)), \
+	  (lock, nodes, cpu_id)) \
+	V(x, NONE, unlock, \
+	  (struct klock_##x *lock, struct klock_clh_node *mine), \
+	  (lock, mine)) \
+	V(x, NONE, unlock_irqrestore, \
+	  (struct klock_##x *lock, struct klock_clh_node *nodes, unsigned (*cpu_id)(void), unsigned long before), \
+	  (lock, nodes, cpu_id, before)) \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock)) \
+	D(x, TRUTH, is_contended, \
+	  (const struct klock_##x *lock, const struct klock_clh_node *mine), \
+	  (lock, mine)) \
+	KLOCK_ALONE_CLH(V, x)
+#define KLOCK_SHAPE_BAKERY(V, D, x) \
+	D(x, NONE, init, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock, (struct klock_##x *lock, unsigned cpu), (lock, cpu)) \
+	V(x, FLAGS, lock_irqsave, \
+	  (struct klock_##x *lock, unsigned (*cpu_id)(void)), \
+	  (lock, cpu_id)) \
+	V(x, NONE, unlock, (struct klock_##x *lock, unsigned cpu), (lock, cpu)) \
+	V(x, NONE, unlock_irqrestore, \
+	  (struct klock_##x *lock, unsigned (*cpu_id)(void), unsigned long before), \
+	  (lock, cpu_id, before)) \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock)) \
+	D(x, TRUTH, is_contended, (const struct klock_##x *lock), (lock))
+#define KLOCK_SHAPE_MUTEX(V, D, x) \
+	D(x, NONE, init, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock_until, \
+	  (struct klock_##x *lock, unsigned long long deadline), \
+	  (lock, deadline)) \
+	V(x, TRUTH, try_lock_for, \
+	  (struct klock_##x *lock, unsigned long long cycles), \
+	  (lock, cycles)) \
+	V(x, NONE, unlock, (struct klock_##x *lock), (lock)) \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock)) \
+	D(x, TRUTH, is_contended, (const struct klock_##x *lock), (lock))
+#define KLOCK_SHAPE_TAS(V, D, x) \
+	D(x, NONE, init, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock, (struct klock_##x *lock), (lock)) \
+	V(x, FLAGS, lock_irqsave, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock_irqsave, \
+	  (struct klock_##x *lock, unsigned long *before), \
+	  (lock, before)) \
+	V(x, TRUTH, try_lock_until, \
+	  (struct klock_##x *lock, unsigned long long deadline), \
+	  (lock, deadline)) \
+	V(x, TRUTH, try_lock_for, \
+	  (struct klock_##x *lock, unsigned long long cycles), \
+	  (lock, cycles)) \
+	V(x, NONE, unlock, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock_irqrestore, \
+	  (struct klock_##x *lock, unsigned long before), \
+	  (lock, before)) \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock))
+#define KLOCK_SHAPE_INHERITING(V, D, x) \
+	KLOCK_SHAPE_MUTEX(V, D, x) \
+	V(x, WHY, lock_until, \
+	  (struct klock_##x *lock, unsigned long long deadline), \
+	  (lock, deadline)) \
+	D(x, TRUTH, owner_died, (const struct klock_##x *lock), (lock)) \
+	KLOCK_ALONE_INHERITING(V, x)
+#define KLOCK_SHAPE_TICKET(V, D, x) \
+	KLOCK_SHAPE_TAS(V, D, x) \
+	D(x, TRUTH, is_contended, (const struct klock_##x *lock), (lock))
+#define KLOCK_SHAPE_MCS(V, D, x) \
+	D(x, NONE, init, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock, (struct klock_##x *lock, struct klock_mcs_node *mine), (lock, mine)) \
+	V(x, FLAGS, lock_irqsave, \
+	  (struct klock_##x *lock, struct klock_mcs_node *mine), \
+	  (lock, mine)) \
+	V(x, TRUTH, try_lock, \
+	  (struct klock_##x *lock, struct klock_mcs_node *mine), \
+	  (lock, mine)) \
+	V(x, TRUTH, try_lock_irqsave, \
+	  (struct klock_##x *lock, struct klock_mcs_node *mine, unsigned long *before), \
+	  (lock, mine, before)) \
+	V(x, NONE, unlock, \
+	  (struct klock_##x *lock, struct klock_mcs_node *mine), \
+	  (lock, mine)) \
+	V(x, NONE, unlock_irqrestore, \
+	  (struct klock_##x *lock, struct klock_mcs_node *mine, unsigned long before), \
+	  (lock, mine, before)) \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock)) \
+	D(x, TRUTH, is_contended, \
+	  (const struct klock_##x *lock, const struct klock_mcs_node *mine), \
+	  (lock, mine)) \
+	V(x, TRUTH, try_lock_until, \
+	  (struct klock_##x *lock, struct klock_mcs_node *mine, unsigned long long deadline), \
+	  (lock, mine, deadline)) \
+	V(x, TRUTH, try_lock_for, \
+	  (struct klock_##x *lock, struct klock_mcs_node *mine, unsigned long long cycles), \
+	  (lock, mine, cycles)) \
+	KLOCK_ALONE_MCS(V, x)
+#define KLOCK_SHAPE_TIMEOUT(V, D, x) \
+	KLOCK_SHAPE_BAKERY(V, D, x) \
+	V(x, TRUTH, try_lock, (struct klock_##x *lock, unsigned cpu), (lock, cpu)) \
+	V(x, TRUTH, try_lock_irqsave, \
+	  (struct klock_##x *lock, unsigned (*cpu_id)(void), unsigned long *before), \
+	  (lock, cpu_id, before)) \
+	V(x, TRUTH, try_lock_until, \
+	  (struct klock_##x *lock, unsigned cpu, unsigned long long deadline), \
+	  (lock, cpu, deadline)) \
+	V(x, TRUTH, try_lock_for, \
+	  (struct klock_##x *lock, unsigned cpu, unsigned long long cycles), \
+	  (lock, cpu, cycles))
+#define KLOCK_SHAPE_PROPORTIONAL(V, D, x) \
+	KLOCK_SHAPE_TICKET(V, D, x) \
+	D(x, NONE, set_base, (struct klock_##x *lock, unsigned int base), (lock, base))
+#define KLOCK_SHAPE_QUEUED(V, D, x) \
+	KLOCK_SHAPE_TICKET(V, D, x) \
+	V(x, NONE, lock_from, (struct klock_##x *lock, unsigned cpu), (lock, cpu))
+#define KLOCK_SHAPE_READER(V, D, x) \
+	D(x, NONE, init, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock, (struct klock_##x *lock), (lock)) \
+	V(x, FLAGS, lock_irqsave, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock_irqrestore, \
+	  (struct klock_##x *lock, unsigned long before), \
+	  (lock, before)) \
+	V(x, NONE, lock_shared, (struct klock_##x *lock, unsigned cpu), (lock, cpu)) \
+	V(x, FLAGS, lock_shared_irqsave, \
+	  (struct klock_##x *lock, unsigned (*cpu_id)(void)), \
+	  (lock, cpu_id)) \
+	V(x, TRUTH, try_lock_shared, (struct klock_##x *lock, unsigned cpu), (lock, cpu)) \
+	V(x, TRUTH, try_lock_shared_irqsave, \
+	  (struct klock_##x *lock, unsigned (*cpu_id)(void), unsigned long *before), \
+	  (lock, cpu_id, before)) \
+	V(x, NONE, unlock_shared, (struct klock_##x *lock, unsigned cpu), (lock, cpu)) \
+	V(x, NONE, unlock_shared_irqrestore, \
+	  (struct klock_##x *lock, unsigned (*cpu_id)(void), unsigned long before), \
+	  (lock, cpu_id, before)) \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock))
+#define KLOCK_SHAPE_SHARED_MUTEX(V, D, x) \
+	KLOCK_SHAPE_MUTEX(V, D, x) \
+	V(x, NONE, downgrade, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock_shared, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock_shared, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock_shared_until, \
+	  (struct klock_##x *lock, unsigned long long deadline), \
+	  (lock, deadline)) \
+	V(x, TRUTH, try_lock_shared_for, \
+	  (struct klock_##x *lock, unsigned long long cycles), \
+	  (lock, cycles)) \
+	V(x, NONE, unlock_shared, (struct klock_##x *lock), (lock))
+#define KLOCK_SHAPE_READERS(V, D, x) \
+	KLOCK_SHAPE_TAS(V, D, x) \
+	V(x, NONE, downgrade, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, lock_shared, (struct klock_##x *lock), (lock)) \
+	V(x, FLAGS, lock_shared_irqsave, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock_shared, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock_shared_irqsave, \
+	  (struct klock_##x *lock, unsigned long *before), \
+	  (lock, before)) \
+	V(x, NONE, unlock_shared, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock_shared_irqrestore, \
+	  (struct klock_##x *lock, unsigned long before), \
+	  (lock, before))
+#define KLOCK_SHAPE_UPGRADABLE(V, D, x) \
+	KLOCK_SHAPE_READERS(V, D, x) \
+	V(x, NONE, lock_upgradable, (struct klock_##x *lock), (lock)) \
+	V(x, FLAGS, lock_upgradable_irqsave, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_lock_upgradable, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock_upgradable, (struct klock_##x *lock), (lock)) \
+	V(x, NONE, unlock_upgradable_irqrestore, \
+	  (struct klock_##x *lock, unsigned long before), \
+	  (lock, before)) \
+	V(x, NONE, upgrade, (struct klock_##x *lock), (lock)) \
+	V(x, TRUTH, try_upgrade, (struct klock_##x *lock), (lock))
+/* shapes: end */
+/* clang-format on */
+
+/*
+ * -- Events that threads wait for, whose functions differ from C++'s --
+ *
+ * ready(with) and change(with) run under a spin lock, with interrupts off. A
+ * wait with a deadline returns 0 if the event was not there by then.
  *
  *	wait		until it is set; until ready(with) is not 0
  *	wake_one, wake_all	change(with) makes it so
@@ -295,91 +421,15 @@ void klock_check_placed(const void *end);
  *			caller lets go of its lock between them. until: null:
  *			for ever. In turn, and in one thread: condition.hpp
  */
+#define KLOCK_TIMED_VERBS(V, x, verb, p, a)                                    \
+	V(x, TRUTH, verb##_until, (KLOCK_LIST p, unsigned long long deadline), \
+	  (KLOCK_LIST a, deadline))                                            \
+	V(x, TRUTH, verb##_for, (KLOCK_LIST p, unsigned long long cycles),     \
+	  (KLOCK_LIST a, cycles))
 #define KLOCK_WAIT_VERBS(V, x, p, a)                                           \
 	V(x, NONE, wait, p, a)                                                 \
 	KLOCK_TIMED_VERBS(V, x, wait, p, a)
 
-/* -- The arguments that a kind is taken with -- */
-
-#define KLOCK_WITH_NOTHING(verbs, V, x)                                        \
-	verbs(V, x, (struct klock_##x * lock), (lock),                         \
-	      (struct klock_##x * lock), (lock))
-#define KLOCK_WITH_CPU(verbs, V, x)                                            \
-	verbs(V, x, (struct klock_##x * lock, unsigned cpu), (lock, cpu),      \
-	      (struct klock_##x * lock, unsigned (*cpu_id)(void)),             \
-	      (lock, cpu_id))
-#define KLOCK_WITH_MCS_NODE(verbs, V, x)                                       \
-	verbs(V, x, (struct klock_##x * lock, struct klock_mcs_node * mine),   \
-	      (lock, mine),                                                    \
-	      (struct klock_##x * lock, struct klock_mcs_node * mine),         \
-	      (lock, mine))
-#define KLOCK_WITH_CLH_NODE(verbs, V, x)                                       \
-	verbs(V, x, (struct klock_##x * lock, struct klock_clh_node * mine),   \
-	      (lock, mine),                                                    \
-	      (struct klock_##x * lock, struct klock_clh_node * nodes,         \
-	       unsigned (*cpu_id)(void)),                                      \
-	      (lock, nodes, cpu_id))
-
-/* -- Shapes: all functions of a kind. D: of those that note no caller -- */
-
-#define KLOCK_SHAPE_PLAIN(V, D, x)                                             \
-	KLOCK_STATE_VERBS(D, x)                                                \
-	KLOCK_WITH_NOTHING(KLOCK_ALONE_VERBS, V, x)
-#define KLOCK_SHAPE_TAS(V, D, x)                                               \
-	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
-	KLOCK_WITH_NOTHING(KLOCK_TRY_VERBS, V, x)
-#define KLOCK_SHAPE_TICKET(V, D, x)                                            \
-	KLOCK_SHAPE_TAS(V, D, x)                                               \
-	KLOCK_CONTENDED_VERB(D, x)
-#define KLOCK_SHAPE_PADDED(V, D, x)                                            \
-	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
-	KLOCK_CONTENDED_VERB(D, x)
-#define KLOCK_SHAPE_PROPORTIONAL(V, D, x)                                      \
-	KLOCK_SHAPE_TICKET(V, D, x)                                            \
-	D(x, NONE, set_base, (struct klock_##x * lock, unsigned int base),     \
-	  (lock, base))
-#define KLOCK_SHAPE_QUEUED(V, D, x)                                            \
-	KLOCK_SHAPE_TICKET(V, D, x)                                            \
-	V(x, NONE, lock_from, (struct klock_##x * lock, unsigned cpu),         \
-	  (lock, cpu))
-#define KLOCK_SHAPE_BAKERY(V, D, x)                                            \
-	KLOCK_STATE_VERBS(D, x)                                                \
-	KLOCK_CONTENDED_VERB(D, x)                                             \
-	KLOCK_WITH_CPU(KLOCK_ALONE_VERBS, V, x)
-#define KLOCK_SHAPE_TIMEOUT(V, D, x)                                           \
-	KLOCK_SHAPE_BAKERY(V, D, x)                                            \
-	KLOCK_WITH_CPU(KLOCK_TRY_VERBS, V, x)
-#define KLOCK_SHAPE_READERS(V, D, x)                                           \
-	KLOCK_SHAPE_TAS(V, D, x)                                               \
-	KLOCK_WITH_NOTHING(KLOCK_SHARED_VERBS, V, x)                           \
-	KLOCK_DOWNGRADE_VERB(V, x)
-#define KLOCK_SHAPE_UPGRADABLE(V, D, x)                                        \
-	KLOCK_SHAPE_READERS(V, D, x)                                           \
-	KLOCK_WITH_NOTHING(KLOCK_UPGRADABLE_VERBS, V, x)
-#define KLOCK_SHAPE_READER(V, D, x)                                            \
-	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
-	KLOCK_WITH_CPU(KLOCK_SHARED_VERBS, V, x)
-#define KLOCK_SHAPE_MCS(V, D, x)                                               \
-	KLOCK_STATE_VERBS(D, x)                                                \
-	KLOCK_NODE_VERBS(V, D, x, klock_mcs_node)                              \
-	KLOCK_WITH_MCS_NODE(KLOCK_ALONE_VERBS, V, x)                           \
-	KLOCK_WITH_MCS_NODE(KLOCK_TRY_VERBS, V, x)
-#define KLOCK_SHAPE_CLH(V, D, x)                                               \
-	KLOCK_STATE_VERBS(D, x)                                                \
-	KLOCK_NODE_VERBS(V, D, x, klock_clh_node)                              \
-	KLOCK_WITH_CLH_NODE(KLOCK_ALONE_VERBS, V, x)
-
-#define KLOCK_SHAPE_MUTEX(V, D, x)                                             \
-	KLOCK_STATE_VERBS(D, x)                                                \
-	KLOCK_CONTENDED_VERB(D, x)                                             \
-	KLOCK_SLEEPER_VERBS(V, x, )
-#define KLOCK_SHAPE_INHERITING(V, D, x)                                        \
-	KLOCK_SHAPE_MUTEX(V, D, x)                                             \
-	KLOCK_OWNED_VERBS(V, D, x)
-#define KLOCK_SHAPE_SHARED_MUTEX(V, D, x)                                      \
-	KLOCK_SHAPE_MUTEX(V, D, x)                                             \
-	KLOCK_SLEEPER_VERBS(V, x, _shared)                                     \
-	KLOCK_DOWNGRADE_VERB(V, x)
 #define KLOCK_SHAPE_SEMAPHORE(V, D, x)                                         \
 	D(x, NONE, init, (struct klock_##x * lock, unsigned units),            \
 	  (lock, units))                                                       \
@@ -394,7 +444,7 @@ void klock_check_placed(const void *end);
 	V(x, NONE, set, (struct klock_##x * lock), (lock))                     \
 	V(x, NONE, reset, (struct klock_##x * lock), (lock))                   \
 	V(x, TRUTH, is_set, (struct klock_##x * lock), (lock))                 \
-	KLOCK_CONTENDED_VERB(D, x)
+	D(x, TRUTH, is_contended, (const struct klock_##x *lock), (lock))
 #define KLOCK_SHAPE_CONDITION(V, D, x)                                         \
 	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
 	V(x, NONE, prepare,                                                    \
