@@ -20,9 +20,9 @@
  * It has the verbs that L has. If it acts on some alone, it overloads pass() by
  * what they do: does<Verb, effect::takes>.
  *
- * To add a verb: a row and a member here, and a row in lib/c/klock/verbs.h.
- * tests_host/embed/verbs.py says which wrapper lacks it, makes the rest of C's
- * headers of both lists, and shows it in lib/docs/verbs.md.
+ * To add a verb: a row and a member here. tests_host/embed/verbs.py says which
+ * wrapper lacks it, makes C's headers of this list and of the kinds of lock in
+ * lib/c/klock/verbs.h, and shows it in lib/docs/verbs.md.
  */
 #pragma once
 
