@@ -313,12 +313,12 @@ def read(obj, scratch):
     """{lock: {verb: [accesses]}} of each lock that the object has probes of."""
     names = objects.section_text(obj, ".klock_names", scratch).splitlines()
     found, variables, rows = objects.functions(obj), objects.variables(obj), {}
-    for place, verbs in sorted(facts.probes(obj).items()):
+    for name, verbs in facts.probes(names, objects.sizes(obj)).items():
         home = objects.initial(obj, variables[verbs["home"]], _Machine.LOCK)
         try:
-            rows[names[place]] = _turns(found, home, verbs)
+            rows[name] = _turns(found, home, verbs)
         except objects.Failed as failed:
-            raise objects.Failed(f"{names[place]}, uncontended: {failed}")
+            raise objects.Failed(f"{name}, uncontended: {failed}")
     return rows
 
 

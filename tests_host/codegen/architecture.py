@@ -219,7 +219,6 @@ def check_parking(compiler, machine, scratch):
 # -- Steps -------------------------------------------------------------------
 
 HERE = Path(__file__).resolve().parent
-SKIPPED = 77
 # Told as the compiler tells it: none of ours knows them yet.
 EXTENSIONS = (["zawrs"], ["zacas"], ["zabha"], ["zabha", "zacas"])
 
@@ -279,6 +278,14 @@ STEPS = {"headers": _headers, "operations": _operations, "flags": _flags,
          "uncontended": _uncontended, "extensions": _extensions}
 
 
+def _findings(args):
+    compiler = cross.Cross(args.cxx, args.target, args.lib)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, step in STEPS.items():
+            if name in args.only:
+                yield from step(compiler, orders.MACHINES[args.target], scratch)
+
+
 def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("--target", choices=orders.MACHINES, required=True)
@@ -286,22 +293,7 @@ def main():
     parser.add_argument("--lib", type=tool.library, required=True)
     parser.add_argument("--only", choices=STEPS, nargs="+", default=[*STEPS])
     args = parser.parse_args()
-    found = []
-    try:
-        compiler = cross.Cross(args.cxx, args.target, args.lib)
-        with tempfile.TemporaryDirectory() as scratch:
-            for name, step in STEPS.items():
-                if name in args.only:
-                    found += step(compiler, orders.MACHINES[args.target],
-                                  scratch)
-    except objects.Skip as missing:
-        print(f"skipped: {missing}")
-        return SKIPPED
-    except objects.Failed as failed:
-        found.append(str(failed))
-    for text in found:
-        print(f"{args.cxx} for {args.target}: {text}")
-    return 1 if found else 0
+    return objects.report(f"{args.cxx} for {args.target}", _findings(args))
 
 
 if __name__ == "__main__":

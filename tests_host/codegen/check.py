@@ -34,7 +34,6 @@ import operations
 import uncontended
 
 HERE = Path(__file__).resolve().parent
-SKIPPED = 77
 
 
 def _headers(compiler, scratch):
@@ -78,6 +77,13 @@ STEPS = {"headers": _headers, "templates": _templates,
          "uncontended": uncontended.check}
 
 
+def _findings(args):
+    compiler = objects.Compiler(args.cxx, args.bits, args.lib)
+    with tempfile.TemporaryDirectory() as scratch:
+        for step in args.only:
+            yield from STEPS[step](compiler, scratch)
+
+
 def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("--cxx", required=True)
@@ -85,20 +91,7 @@ def main():
     parser.add_argument("--lib", type=tool.library, required=True)
     parser.add_argument("--only", choices=STEPS, nargs="+", default=[*STEPS])
     args = parser.parse_args()
-    found = []
-    try:
-        compiler = objects.Compiler(args.cxx, args.bits, args.lib)
-        with tempfile.TemporaryDirectory() as scratch:
-            for step in args.only:
-                found += STEPS[step](compiler, scratch)
-    except objects.Skip as missing:
-        print(f"skipped: {missing}")
-        return SKIPPED
-    except objects.Failed as failed:
-        found.append(str(failed))
-    for text in found:
-        print(f"{args.cxx} -m{args.bits}: {text}")
-    return 1 if found else 0
+    return objects.report(f"{args.cxx} -m{args.bits}", _findings(args))
 
 
 if __name__ == "__main__":

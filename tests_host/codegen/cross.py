@@ -77,8 +77,7 @@ class Cross:
         return obj
 
     def undefined(self, obj):
-        return sorted({line.split()[-1] for line in objects.call(
-            [self.nm, "--undefined-only", obj]).splitlines()})
+        return sorted({*objects.undefined(obj, self.nm)})
 
     def functions(self, obj):
         """{name: [Instruction]} of all the code in an object file."""
@@ -89,10 +88,8 @@ class Cross:
 
     def names(self, obj, scratch):
         """Returns the names that probe.hpp gives the locks."""
-        out = Path(scratch) / "names"
-        objects.call([self.objcopy, f"--dump-section=.klock_names={out}", obj,
-                      Path(scratch) / "copy.o"])
-        return out.read_text().splitlines()
+        return objects.section_text(obj, ".klock_names", scratch,
+                                    self.objcopy).splitlines()
 
 
 class Instruction(NamedTuple):

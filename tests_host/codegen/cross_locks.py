@@ -28,7 +28,6 @@ from objects import tool
 import orders
 
 HERE = Path(__file__).resolve().parent
-_PROBE = re.compile(r"probe_(\w+?)ILj(\d+)E")
 OF_ANY_KERNEL = ("memcmp", "memcpy", "memmove", "memset")
 _PADDING = ("nop", "c.nop")
 
@@ -63,17 +62,9 @@ def size(code):
 def rows(compiler, machine, obj, scratch):
     """A Row for each lock that the object file has probes of, in order."""
     names, functions = compiler.names(obj, scratch), compiler.functions(obj)
-    places = {}
-    for symbol in functions:
-        match = _PROBE.search(symbol)
-        if match and "." not in symbol:
-            places.setdefault(int(match[2]), {})[match[1]] = symbol
-    if not names or sorted(places) != list(range(len(names))):
-        raise objects.Failed(f"{len(names)} names, but probes of "
-                             f"{sorted(places)}\n")
-    for place, name in enumerate(names):
+    for name, verbs in facts.probes(names, functions).items():
         parts = {verb: _with_callees(functions, symbol)
-                 for verb, symbol in places[place].items()}
+                 for verb, symbol in verbs.items()}
         code = {verb: [i for one in found.values() for i in one]
                 for verb, found in parts.items()}
         line = {verb: orders.words(machine, all_of_it)

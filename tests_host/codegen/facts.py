@@ -172,28 +172,26 @@ def count_locked(code):
                for i in code)
 
 
-def probes(obj):
-    """{place in the list: {verb: symbol}}"""
+def probes(names, symbols):
+    """{lock: {verb: symbol}}, in the list's order"""
     places = {}
-    for symbol in objects.sizes(obj):
+    for symbol in symbols:
         match = _PROBE.search(symbol)
         if match and "." not in symbol:  # .cold and .part are parts of it
             places.setdefault(int(match[2]), {})[match[1]] = symbol
-    return places
+    if not names or sorted(places) != list(range(len(names))):
+        raise objects.Failed(f"{len(names)} names, but probes of "
+                             f"{sorted(places)}: probe.hpp and facts.py "
+                             "disagree\n")
+    return {name: places[place] for place, name in enumerate(names)}
 
 
 def read(obj, scratch):
     """The Facts of each lock that the object file has a probe of, in order."""
     names = objects.section_text(obj, ".klock_names", scratch).splitlines()
     found, lengths = objects.functions(obj), objects.sizes(obj)
-    places = probes(obj)
-    if not names or sorted(places) != list(range(len(names))):
-        raise objects.Failed(f"{len(names)} names, but probes of "
-                             f"{sorted(places)}: probe.hpp and facts.py "
-                             "disagree\n")
     rows = []
-    for place, name in enumerate(names):
-        verbs = places[place]
+    for name, verbs in probes(names, lengths).items():
         code = {verb: [i for function in objects.with_callees(found, symbol)
                        for i in function.code]
                 for verb, symbol in verbs.items()}

@@ -33,6 +33,26 @@ class Skip(Exception):
     """A tool that is needed is not here."""
 
 
+SKIPPED = 77
+
+
+def report(who, findings):
+    """Prints what a check finds; its exit status. The findings are made here:
+    what they raise ends the check."""
+    found = []
+    try:
+        for text in findings:
+            found.append(text)
+    except Skip as missing:
+        print(f"skipped: {missing}")
+        return SKIPPED
+    except Failed as failed:
+        found.append(str(failed))
+    for text in found:
+        print(f"{who}: {text}")
+    return 1 if found else 0
+
+
 def call(command):
     done = subprocess.run([str(word) for word in command],
                           capture_output=True, text=True)
@@ -69,9 +89,9 @@ class Compiler:
 
 # -- Symbols and sections ----------------------------------------------------
 
-def undefined(obj):
+def undefined(obj, nm="nm"):
     return [line.split()[-1] for line in
-            call(["nm", "--undefined-only", obj]).splitlines()]
+            call([nm, "--undefined-only", obj]).splitlines()]
 
 
 def defined(obj):
@@ -114,11 +134,11 @@ def sizes(obj):
     return found
 
 
-def section_text(obj, section, scratch):
+def section_text(obj, section, scratch, objcopy="objcopy"):
     """Returns the contents of a section as text."""
     out = Path(scratch) / "section"
     out.unlink(missing_ok=True)
-    call(["objcopy", f"--dump-section={section}={out}", obj,
+    call([objcopy, f"--dump-section={section}={out}", obj,
           Path(scratch) / "copy.o"])
     return out.read_text()
 
