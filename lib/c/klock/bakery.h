@@ -6,8 +6,8 @@
  * Each CPU takes it under its own number, below the lock's; not all of them
  * need exist. Zero bytes are a free lock. No try_lock.
  *
- * The irqsave calls ask cpu_id() for the number, with interrupts off: before
- * that the caller could still be moved to another CPU.
+ * The irqsave calls call cpu_id() for the number after interrupts went off:
+ * before, the caller could still be moved to another CPU.
  */
 #pragma once
 
@@ -42,21 +42,21 @@ KLOCK_BAKERIES(KLOCK_DECLARE_KIND, )
  *		return -ETIMEDOUT;
  *
  * For CPUs 0 to 7 or 63, each under its own number; not all of them need exist.
- * Two lines of memory for each, and one. A deadlock, or a holder that has died,
- * is an error and no hang; whoever gives up and comes back has its old ticket,
- * if it has not been passed over. Zero bytes are a free lock. Deadlines are of
- * klock_cycles().
+ * Its size is two cache lines for each CPU, and one more. A deadlock, or a
+ * holder that has died, is an error and no hang. A caller that gave up and
+ * comes back has its old ticket, if it has not been passed over. Zero bytes are
+ * a free lock. Deadlines are times of klock_cycles().
  */
 /* clang-format off */
 #define KLOCK_TIMEOUT_INIT {0, {{0}}, {{0, 0}}}
 /* clang-format on */
 
-/* A ticket's: free, granted, waited for, left. */
+/* A ticket's slot: free, granted, waited for, left. */
 struct __attribute__((may_alias)) klock_timeout_slot {
 	unsigned int klock_place __attribute__((aligned(klock_cache_line)));
 };
 
-/* A CPU's: its last ticket, and whether it waits. */
+/* A CPU's state: its last ticket, and whether it waits. */
 struct __attribute__((may_alias)) klock_timeout_record {
 	unsigned int klock_ticket __attribute__((aligned(klock_cache_line)));
 	unsigned char klock_stands;

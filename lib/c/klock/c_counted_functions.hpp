@@ -12,7 +12,8 @@
 namespace klock {
 namespace c {
 
-/* Word by word: at once would become a call of memset(). */
+/* Word by word: the compiler would make one assignment of all a call of
+ * memset(). */
 template <typename C>
 	requires requires(C lock) { lock.klock_waits; }
 void init(C *lock)

@@ -3,8 +3,8 @@
  * c_functions - the bodies behind klock/klock.h, each verb once
  *
  * The library's own: klock_X_verb(lock, ...) calls klock::c::verb(lock, ...),
- * for each kind and verb of verbs.h. with: what the lock wants beside itself, a
- * node or a number, and a checked one the call site behind it.
+ * for each kind and verb of verbs.h. with: the lock's arguments, a node or a
+ * number, and for a checked lock the call site after that.
  */
 #pragma once
 
@@ -43,7 +43,8 @@ void init(C *lock, unsigned units)
 	new (memory{lock}) typename cpp_of<C>::type(units);
 }
 
-/* Line by line: at once would become a call of memset(). */
+/* Line by line: the compiler would make one assignment of all a call of
+ * memset(). */
 template <typename C>
 	requires requires(C lock) { lock.klock_marks; }
 void init(C *lock)

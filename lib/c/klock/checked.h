@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked - locks that name every misuse instead of hanging, for klock/klock.h
+ * checked - locks that report each misuse instead of a hang, for klock/klock.h
  *
  *	static struct klock_checked_ticket_u8 lock =
  *		KLOCK_CHECKED_INIT("runqueue", KLOCK_TICKET_INIT);
@@ -8,17 +8,17 @@
  *	klock_lock(&lock);
  *
  * For debug builds: as klock_ticket_u8, with the same arguments, and a name.
- * What is found, and what it costs: klock/checked_lock.hpp; of readers besides:
- * one who reads it already, where reads do not nest; one who reads and locks to
- * write; an unlock_shared by who does not read; more readers than its capacity.
+ * klock/checked_lock.hpp lists the misuse that is found, and the cost. For
+ * readers: lock_shared by a reader, if reads do not nest; lock by a reader;
+ * unlock_shared by a caller that does not read; more readers than the capacity.
  *
- * klock_lock() hands on the caller's file and line, to the function of that
- * name with _at: klock_checked_ticket_u8_lock_at(). A function without it,
+ * klock_lock() passes the caller's file and line to the function of that name
+ * with _at: klock_checked_ticket_u8_lock_at(). A function without it,
  * klock_checked_ticket_u8_lock(), notes the code address that called it.
  *
- * Zero bytes are a lock without a name, where zero bytes are a free lock
- * inside. All files of a kernel must take a lock for the same type: decide it
- * in one header of your own.
+ * Zero bytes are a lock without a name, if zero bytes are a free lock inside.
+ * All files of a kernel must take a lock for the same type: decide it in one
+ * header of your own.
  */
 #pragma once
 
@@ -48,11 +48,11 @@ void klock_os_panic(const char *lock_name, const void *lock_address,
 		    unsigned cpu, const char *what) __attribute__((noreturn));
 #endif
 
-/* After the first panic nothing is said any more: klock/os.hpp. For tests,
- * whose klock_os_panic() comes back by a longjmp: 1, before it does. */
+/* After the first panic the checks are off: klock/os.hpp. A test whose
+ * klock_os_panic() leaves by longjmp() turns them on again before: 1. */
 void klock_set_checks(int on);
 
-/* A lock knows this of its use. */
+/* The state of a lock's checks. */
 struct __attribute__((may_alias)) klock_usage {
 	const char *klock_name;
 	/* The rest of the C++ lock_usage. */
@@ -90,7 +90,7 @@ int klock_usage_is_held_by_me(const struct klock_usage *usage);
 void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 			     int line);
 
-/* A lock knows this of its readers. */
+/* The notes about a lock's readers. */
 struct __attribute__((may_alias)) klock_shared_usage {
 	/* The C++ shared_usage. */
 	unsigned int klock_counts[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counted - locks that count how they are waited for, for klock/klock.h
+ * counted - locks that count and time the waits for them, for klock/klock.h
  *
  *	static struct klock_counted_ticket_u8 lock =
  *		KLOCK_COUNTED_INIT("runqueue", KLOCK_TICKET_INIT);
@@ -97,8 +97,8 @@ KLOCK_COUNTED_ALONE(KLOCK_COUNTED, )
 KLOCK_COUNTED_READERS(KLOCK_COUNTED_SHARED, )
 
 /*
- * The table, the worst first, a call of put(line, with) each; and all figures
- * to none. Any context but an NMI handler's.
+ * Print the table, the worst lock first, by a call of put(line, with) for each
+ * line; and reset all figures. Any context but an NMI handler's.
  */
 void klock_print_counts(void (*put)(const char *line, void *with), void *with);
 void klock_reset_counts(void);

@@ -55,13 +55,15 @@ void klock_os_run_with_priority(struct klock_inheriting_thread *thread,
 #endif
 
 /*
- *	thread_init	a thread that holds nothing, whatever its memory held
- *	priority_changed	its own priority is another; it may wait, and
+ *	thread_init	makes a thread that holds nothing, whatever its memory
+ *			held
+ *	priority_changed	sets its own priority; the thread may wait, and
  *			a handler may call it
- *	thread_ends	it has not released what it held: holds(mutex, with) for
- *			each that others wait for; holds: null: for none.
- *			hands_over: not 0: the first waiters have them, and
- *			klock_owner_died() tells them
+ *	thread_ends	for a thread that has not released what it held:
+ *			holds(mutex, with) is called for each mutex that others
+ *			wait for; holds: null: it is not called. hands_over: not
+ *			0: the first waiters get the mutexes, and learn it by
+ *			klock_owner_died()
  */
 void klock_inheriting_thread_init(struct klock_inheriting_thread *thread,
 				  unsigned priority);

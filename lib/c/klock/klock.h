@@ -14,24 +14,25 @@
  * each other, define no type but their own, and every name begins with klock_
  * or KLOCK_.
  *
- * klock_lock() and so on take a lock of any kind: a kernel changes the kind of
- * its lock where it declares it. Behind them is a function of each kind,
- * klock_ticket_u8_lock(). What the verbs do: verbs.h. Which lock has which, and
- * what it is in C++: lib/docs/embed.md, "C against C++".
+ * klock_lock() and so on take a lock of any kind: so a kernel changes the kind
+ * of its lock in the lock's declaration. Each calls a function of the lock's
+ * kind, such as klock_ticket_u8_lock(). verbs.h says what the verbs do;
+ * lib/docs/embed.md, "C against C++", which lock has which verbs, and which C++
+ * lock it is.
  *
- * Readers and writers: readers.h. In debug builds klock_checked_X names every
- * misuse, by the caller's file and line: checked.h; deadlocks of several locks,
- * and who holds what: order.h. Which locks are waited for: counted.h. What
- * sleeps: sleep.h; in threads of several priorities: inheriting.h.
+ * Locks for readers and writers: readers.h. In debug builds klock_checked_X
+ * reports each misuse, with the caller's file and line: checked.h; deadlocks of
+ * several locks, and the holders of all locks: order.h. Counts of the waits:
+ * counted.h. Locks whose waiters sleep: sleep.h; for threads of several
+ * priorities: inheriting.h.
  *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
  *
- * Context: any; where a handler takes the lock too, by the irqsave pair. A
- * kernel that preempts its threads takes the others by klock_lock_preempt_off()
- * and its like. An NMI handler may only try_lock. No recursion. Which lock to
- * take, what each costs and guarantees: lib/README.md, and the headers in
- * lib/klock.
+ * Context: any; if a handler takes the lock too, by the irqsave pair. A kernel
+ * that preempts its threads takes the others by klock_lock_preempt_off() and
+ * its like. An NMI handler may only try_lock. No recursion. Which lock to take,
+ * what each costs and guarantees: lib/README.md, and the headers in lib/klock.
  *
  * The members of the structures are the library's.
  */
@@ -54,7 +55,7 @@
 /* -- The verbs for any kind; C++ has klock::as_cpp() of c_lock.hpp -- */
 #ifndef __cplusplus
 
-/* A deadline of klock_cycles(), or the end of time. */
+/* A deadline of klock_cycles(), at most the largest number. */
 static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 {
 	const unsigned long long klock_now = klock_cycles();
@@ -70,7 +71,8 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 #define KLOCK_CASE_COUNTED(shape, x, f)                                        \
 	, struct klock_counted_##x * : klock_counted_##x##_##f
 
-/* The function f of the lock's kind, which is in the list or is refused. */
+/* The function f of the lock's kind; a kind that is not in the list is
+ * refused. */
 #define KLOCK_FIRST(first, ...) first
 #define KLOCK_OF(kinds, counted, f, ...)                                       \
 	_Generic((KLOCK_FIRST(__VA_ARGS__, 0))kinds(KLOCK_CASE, f)             \
@@ -233,7 +235,7 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 #define klock_wake_all(...) klock_wake_all_at(__VA_ARGS__, KLOCK_HERE)
 /* verbs: end */
 
-/* Not of klock_lock_until(), whose result is the reason: 0 is `had`. */
+/* Not for klock_lock_until(), whose result is the reason: 0 is `had`. */
 #define klock_why_ended(had, deadline) \
 	klock_why_ended(_Generic((had), int: (had), _Bool: (had)), deadline)
 
@@ -301,11 +303,11 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
  *	...
  *	klock_unlock_preempt_on(&runqueue_lock);
  *
- * Preemption goes off before the lock is touched, and on after it is free; if a
- * try fails, at once. The other arguments, a node or a number, are asked
- * between. Locks whose waiters sleep are refused. The kernel supplies the two
- * functions: lib/preempted/klock/detail/taking.hpp has their contract, and says
- * why in that order.
+ * Preemption goes off before the lock is touched, and on after it was released;
+ * if a try fails, at once. The other arguments, a node or a number, are
+ * evaluated in between. Locks whose waiters sleep are refused. The kernel
+ * supplies the two functions: lib/preempted/klock/detail/taking.hpp has their
+ * contract, and says why in that order.
  */
 void klock_os_preempt_off(void);
 void klock_os_preempt_on(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order - deadlocks of several locks, named before they happen, for
+ * order - reports deadlocks of several locks before they happen, for
  * klock/klock.h
  *
  * One line, in one file of a debug build, and all checked locks (checked.h)
@@ -11,8 +11,8 @@
  *		return klock_lock_order_8();
  *	}
  *
- * What is found: klock/lock_order.hpp. A kernel without that function has none
- * of it, and the calls below do nothing.
+ * klock/lock_order.hpp lists the findings. In a kernel without that function
+ * nothing is checked, and the calls below do nothing.
  */
 #pragma once
 
@@ -23,10 +23,11 @@ extern "C" {
 #endif
 
 /*
- * Its memory: for 8 and 64 owners of locks and 64 names, for 256 and 128.
- * Owners are CPUs, and threads that hold locks whose waiters sleep; or threads
- * alone, where the kernel has klock_os_owner_id(). _noted: findings of order go
- * to klock_os_note(), each once, and the kernel goes on.
+ * Return the order's memory: for 8 or 64 owners of locks and 64 names, or for
+ * 256 and 128. Owners are CPUs, and threads that hold locks whose waiters
+ * sleep; or threads only, if the kernel has klock_os_owner_id(). _noted:
+ * findings about the order go to klock_os_note(), each once, and the kernel
+ * goes on.
  */
 struct klock_lock_order;
 struct klock_lock_order *klock_lock_order_8(void);
@@ -35,7 +36,7 @@ struct klock_lock_order *klock_lock_order_64_noted(void);
 struct klock_lock_order *klock_lock_order_64(void);
 struct klock_lock_order *klock_lock_order_256(void);
 
-/* Whether a klock_os_lock_order() was linked in: one that stands alone in a
+/* Whether a klock_os_lock_order() was linked in. One in a file of its own in a
  * static library is not. */
 int klock_order_is_checked(void);
 
@@ -45,22 +46,24 @@ struct klock_lock_order *klock_os_lock_order(void) __attribute__((weak));
 void klock_os_note(const char *text) __attribute__((weak));
 #endif
 
-/* A panic in a handler, with interrupts off, or if the caller has a spin lock:
- * before it waits for what is no lock. */
+/* Called before a wait for something other than a lock: panics in a handler,
+ * with interrupts off, or if the caller holds a spin lock. */
 #define klock_might_wait() klock_might_wait_at(__FILE__, __LINE__)
 void klock_might_wait_at(const char *file, int line);
 
-/* A panic if the caller has a spin lock: where a scheduler switches. */
+/* Called where a scheduler switches threads: panics if the caller holds a spin
+ * lock. */
 #define klock_might_switch() klock_might_switch_at(__FILE__, __LINE__)
 void klock_might_switch_at(const char *file, int line);
 
-/* A panic if the calling thread, which ends, has a lock. */
+/* Called by a thread that ends: panics if it holds a lock. */
 #define klock_thread_ends() klock_thread_ends_at(__FILE__, __LINE__)
 void klock_thread_ends_at(const char *file, int line);
 
 /*
- * The caller goes on with a checked lock that another owner took, where owners
- * are threads: the scheduler's lock, behind a switch (klock/order_calls.hpp).
+ * Makes the caller the owner of a checked lock that another owner took, if
+ * owners are threads: for the scheduler's lock, after a switch
+ * (klock/order_calls.hpp).
  */
 /* clang-format off */
 #define klock_checked_handed_over(lock) \
@@ -87,7 +90,7 @@ void klock_usage_handed_over(struct klock_usage *usage, const char *file,
 void klock_usage_might_wait_with(const struct klock_usage *usage,
 				 const char *file, int line);
 
-/* Before memory is given back: a panic if a checked lock in it is held, or
+/* Called before memory is freed: panics if a checked lock in it is held, or
  * waited for. */
 #define klock_none_held_in(from, bytes)                                        \
 	klock_none_held_in_at(from, bytes, __FILE__, __LINE__)
@@ -95,9 +98,9 @@ void klock_none_held_in_at(const void *from, unsigned long bytes,
 			   const char *file, int line);
 
 /*
- * A lock of the kernel's own, whose waiters sleep, is taken, and is about to be
- * released: its class by name, and by a sub-rank, 0 where there is none. By the
- * thread that has it, and with no spinning lock held.
+ * Report that a lock of the kernel's own, whose waiters sleep, was taken, and
+ * is about to be released. Its class is a name, and a sub-rank, or 0. Called by
+ * the thread that has it, with no spinning lock held.
  */
 #define klock_acquired(lock, name, sub_rank)                                   \
 	klock_acquired_at(lock, name, sub_rank, __FILE__, __LINE__)
@@ -105,23 +108,25 @@ void klock_acquired_at(const void *lock, const char *name, unsigned sub_rank,
 		       const char *file, int line);
 void klock_released(const void *lock);
 
-/* At the start: which lock is taken first, by two names, or by ranks from 1. */
+/* Called at the start: declare which lock is taken first, by two names, or by
+ * ranks from 1. */
 #define klock_declare_before(first, second)                                    \
 	klock_declare_before_at(first, second, __FILE__, __LINE__)
 #define klock_declare_rank(name, rank)                                         \
 	klock_declare_rank_at(name, rank, __FILE__, __LINE__)
 void klock_declare_before_at(const char *first, const char *second,
 			     const char *file, int line);
-/* That first then second makes no cycle: something else excludes it. */
+/* Declares that `first` then `second` makes no cycle, as something else
+ * excludes it. */
 void klock_declare_harmless(const char *first, const char *second);
 void klock_declare_rank_at(const char *name, unsigned rank, const char *file,
 			   int line);
 
 /*
- * Two checked locks of one name, as parent and child (if their waiters sleep,
- * in a kernel with klock_os_owner_id() alone): from nest to unnest the
- * lock is of that sub-rank, 1 to 255, for what the caller takes. set_sub_rank:
- * of one that the caller holds, from now on (hand over hand).
+ * For two checked locks of one name, parent and child: from nest to unnest, the
+ * caller's acquisitions of the lock have that sub-rank, 1 to 255. If the locks'
+ * waiters sleep, only in a kernel with klock_os_owner_id(). set_sub_rank
+ * changes that of a lock that the caller holds (hand over hand).
  *
  *	struct klock_nested one_down;
  *
@@ -156,9 +161,9 @@ void klock_print_held(void (*put)(const char *line, void *with), void *with);
 unsigned klock_note_long_waits(unsigned kcycles);
 
 /*
- * A handler's entry and its return: a panic where it returns with a checked
- * lock held that it has taken. now: what its CPU is in the middle of, which
- * klock_os_context() answers; entered: 1, an interrupt; 2, an NMI.
+ * Called at a handler's entry and its return: panics if it returns with a
+ * checked lock held that it has taken. now: the CPU's context, which
+ * klock_os_context() returns; entered: 1, an interrupt; 2, an NMI.
  */
 struct klock_handler {
 	unsigned char *klock_now;

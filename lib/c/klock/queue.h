@@ -5,10 +5,10 @@
  *
  * Any number of contexts, each with a node of its own.
  *
- * Whoever takes a node that belongs to this CPU must have interrupts off
- * before it asks which CPU this is: else it is moved to another in between, or
- * a handler takes the same node. So the irqsave calls are given a function to
- * ask, and not the node:
+ * A caller that uses a node of its CPU must have interrupts off before it asks
+ * for the CPU's number: otherwise it may be moved to another CPU in between, or
+ * a handler may take the same node. So the irqsave calls take a function, and
+ * not the node:
  *
  *	lock_irqsave_by(lock, mine)	mine() finds the caller's node; asked
  *				with interrupts off, by unlock as well
@@ -65,12 +65,12 @@ struct __attribute__((may_alias)) klock_mcs {
 #define KLOCK_CLH_NODE_INIT {{0}, 0, 0}
 /* clang-format on */
 
-/* The next in the queue watches it; it moves from node to node. */
+/* The next waiter watches it; it moves from node to node. */
 struct __attribute__((may_alias)) klock_clh_cell {
 	unsigned char klock_busy;
 };
 
-/* One context's, for one lock at a time. */
+/* One context's node, for one lock at a time. */
 struct __attribute__((may_alias)) klock_clh_node {
 	struct klock_clh_cell klock_first
 		__attribute__((aligned(klock_cache_line)));
@@ -98,8 +98,8 @@ void klock_clh_node_init(struct klock_clh_node *node);
  *
  *	_Static_assert(NCPU <= 64, "too many CPUs for klock_queued_64");
  *
- * Who has to wait asks the kernel for klock_os_cpu_id(). The nodes are the
- * library's, a cache line for each CPU and kind: 4 or 16 KiB. Zero bytes are a
+ * A caller that must wait calls klock_os_cpu_id(). The nodes are in the
+ * library, a cache line for each CPU and kind: 4 or 16 KiB. Zero bytes are a
  * free lock. No caller may be preempted, or moved to another CPU, while it
  * waits.
  *

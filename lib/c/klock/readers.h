@@ -12,11 +12,11 @@
  *
  * Zero bytes are a free lock. Writers have the verbs of any lock.
  *
- * Context: where a handler takes the lock too, to read or to write, readers and
- * writers by the irqsave calls. NMI: the try_lock calls, of reader locks none.
- * Reads do not nest but in a reader lock. Who reads and locks to write waits
- * for itself; who may have to write, reads a phase-fair lock by
- * klock_lock_upgradable(). The checked forms name all of it (checked.h).
+ * Context: if a handler takes the lock too, to read or to write, readers and
+ * writers use the irqsave calls. NMI: only the try_lock calls; none of a reader
+ * lock. Reads nest only in a reader lock. A reader that locks to write waits
+ * for itself; one that may have to write reads a phase-fair lock by
+ * klock_lock_upgradable(). The checked forms report all of this (checked.h).
  */
 #pragma once
 
@@ -84,12 +84,12 @@ struct __attribute__((aligned(8), may_alias)) klock_phase_fair_u16 {
  * -- A line for each CPU: read everywhere, written hardly ever --
  *
  * For CPUs 0 to 7, 63 or 255; not all of them need exist, but a writer looks at
- * the lines of all. A reader gives its CPU's number, the same until it unlocks:
- * it stays on its CPU. The irqsave calls ask cpu_id() for the number, with
+ * the lines of all. A reader passes its CPU's number, and must stay on that CPU
+ * until it unlocks. The irqsave calls call cpu_id() for the number, with
  * interrupts off. Reads of one CPU nest. No try_lock.
  */
 
-/* One CPU's readers write it. */
+/* Only one CPU's readers write it. */
 struct __attribute__((may_alias)) klock_reader_line {
 	unsigned char klock_reading __attribute__((aligned(klock_cache_line)));
 };

@@ -2,13 +2,13 @@
 /*
  * recursive - tickets whose holder may lock again, for klock/klock.h
  *
- * For code that comes from a kernel with such locks; why new code should rather
- * not have them, and what a handler must know: klock/recursive_lock.hpp. Each
+ * For code that comes from a kernel with such locks. klock/recursive_lock.hpp
+ * says why new code should not use them, and what a handler must do. Each
  * klock_lock() needs a klock_unlock(), the last of which releases.
  *
- * The owner is the CPU (klock_os_cpu_id()), with preemption off, or what
- * klock_os_owner_id() returns. Zero bytes are a free lock; its contenders are
- * those of the tickets inside.
+ * The owner is the CPU (klock_os_cpu_id()), with preemption off, or the result
+ * of klock_os_owner_id(). Zero bytes are a free lock; its contenders are those
+ * of the tickets inside.
  */
 #pragma once
 

@@ -9,12 +9,14 @@
  *	klock_seq_count_write(&clock_seq, &clock, &now, sizeof(clock));
  *	klock_seq_count_read(&clock_seq, &now, &clock, sizeof(clock));
  *
- * One writer at a time, by a lock of its own; any number of readers. What they
- * do, and why no other access to the data is allowed: klock/seq_count.hpp.
+ * One writer at a time, by a lock of its own; any number of readers.
+ * klock/seq_count.hpp says what they do, and why no other access to the data is
+ * allowed.
  *
- * Context: readers: any, but in a handler or an NMI over its own CPU's writer
- * only try_read. Writers: interrupts off where a handler reads. There is no
- * checked form: 4 bytes have no room for who writes; the writers' lock has one.
+ * Context: readers: any, but a handler or an NMI that may have interrupted a
+ * writer on its CPU must use try_read. Writers: interrupts off if a handler
+ * reads. There is no checked form, as 4 bytes have no room for the writer's
+ * number; the writers' lock has one.
  */
 #pragma once
 
@@ -36,7 +38,7 @@ struct __attribute__((may_alias)) klock_seq_count {
 void klock_seq_count_init(struct klock_seq_count *count);
 
 /*
- * Whole copies, word by word where the data are whole, aligned words.
+ * Copy all of the data, word by word if they are whole, aligned words.
  *
  *	write		the data are as *from
  *	read		*into is as the last whole write; waits for the writer
@@ -65,7 +67,8 @@ int klock_seq_count_read_retry(const struct klock_seq_count *count,
 int klock_seq_count_is_written(const struct klock_seq_count *count);
 
 /*
- * -- Once: what the first who needs it does; barrier: CPUs that meet --
+ * -- Once: the first caller runs a function; barrier: CPUs wait for each other
+ * --
  *
  *	static struct klock_once tables = KLOCK_ONCE_INIT;
  *
@@ -75,10 +78,10 @@ int klock_seq_count_is_written(const struct klock_seq_count *count);
  *
  *	klock_barrier_wait(&all_are_up, cpus);		on each of them
  *
- * klock_once_call() asks the kernel for klock_os_cpu_id(), and panics by
- * klock_os_panic() where a CPU calls what it is in the middle of, from a
- * handler or from the function itself, in every build: there is no checked form
- * besides. klock/once.hpp, klock/barrier.hpp.
+ * klock_once_call() calls klock_os_cpu_id(). In every build it panics by
+ * klock_os_panic() if a CPU calls it while it runs the function, from a handler
+ * or from the function itself; so there is no checked form. klock/once.hpp,
+ * klock/barrier.hpp.
  */
 /* clang-format off */
 #define KLOCK_ONCE_INIT {0}
@@ -99,9 +102,9 @@ struct __attribute__((may_alias)) klock_barrier {
 void klock_once_init(struct klock_once *once);
 
 /*
- * Runs what(with) unless it is done; waits while another runs one. 1: it is
- * done. 0: what() returned 0, here and now: it has failed, and the next tries
- * again.
+ * Runs what(with) unless it is done; waits while another caller runs it. 1: it
+ * is done. 0: what() returned 0 in this call: it has failed, and the next
+ * caller tries again.
  */
 int klock_once_call(struct klock_once *once, int (*what)(void *with),
 		    void *with);
@@ -112,8 +115,8 @@ int klock_once_is_done(const struct klock_once *once);
 void klock_barrier_init(struct klock_barrier *barrier);
 
 /*
- * Waits until `expected` have arrived, the caller among them: all pass the same
- * number. 1 for one of them, the last; 0 for the others.
+ * Waits until `expected` CPUs have arrived, including the caller: all pass the
+ * same number. Returns 1 to the last of them, 0 to the others.
  */
 int klock_barrier_wait(struct klock_barrier *barrier, unsigned int expected);
 

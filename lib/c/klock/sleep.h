@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleep - locks whose waiters sleep, and what threads sleep for, for
- * klock/klock.h
+ * sleep - locks and events for which threads sleep, for klock/klock.h
  *
  *	static struct klock_mutex files = KLOCK_MUTEX_INIT;
  *	static struct klock_semaphore jobs = KLOCK_SEMAPHORE_INIT(1);
@@ -14,12 +13,13 @@
  *	klock_unlock(&files);
  *	klock_release(&jobs);			in a handler, too
  *
- * What each does: klock/mutex.hpp, shared_mutex.hpp, semaphore.hpp,
- * completion.hpp, condition.hpp, wait_queue.hpp. Zero bytes are free, not set,
- * no unit, nobody waits.
+ * klock/mutex.hpp, shared_mutex.hpp, semaphore.hpp, completion.hpp,
+ * condition.hpp and wait_queue.hpp say what each does. Zero bytes: free, not
+ * set, no unit, nobody waits.
  *
- * Context: waits: threads, interrupts on, no spin lock held, but the one that a
- * klock_wait_with_irqsave() is given. All else: handlers, too. NMI: none.
+ * Context: waits: threads, interrupts on, no spin lock held but the one that
+ * klock_wait_with_irqsave() releases. Everything else: handlers, too. NMI:
+ * none.
  */
 #pragma once
 
@@ -36,14 +36,14 @@ __SIZE_TYPE__ klock_os_thread(void);
 void klock_os_park(void);
 _Bool klock_os_park_until(unsigned long long deadline);
 void klock_os_unpark(__SIZE_TYPE__ thread);
-/* Called if the library is made with CXXFLAGS=-I../unparked, or for a host. */
+/* Called if the library is built with CXXFLAGS=-I../unparked, or for a host. */
 void klock_os_unparked(void);
 #endif
 
 /* clang-format off */
 #define KLOCK_MUTEX_INIT {{0, 0}, 0, 0, 0}
 #define KLOCK_SHARED_MUTEX_INIT {{0, 0}, 0, 0, 0}
-/* units: at most 4294967294; more are as many. */
+/* units: at most 4294967294, also if more are given. */
 #define KLOCK_SEMAPHORE_INIT(units) {{0, 0}, (units) + 0u - ((units) + 0u == ~0u), 0}
 #define KLOCK_COMPLETION_INIT {{0, 0}, 0, 0}
 #define KLOCK_CONDITION_INIT {{0, 0}, 0, 0}
@@ -58,7 +58,8 @@ void klock_os_unparked(void);
 #define KLOCK_FLAG_WORD unsigned char
 #endif
 
-/* Each: 16 bytes, on 32 bits 8 or 12. A spin lock, a state, and who waits. */
+/* Each has 16 bytes, on 32 bits 8 or 12: a spin lock, a state, and the
+ * waiters. */
 #define KLOCK_SLEEPS(x, ...)                                                   \
 	struct __attribute__((may_alias)) klock_##x {                          \
 		struct klock_preemptable_ticket_u8 klock_inner;                \
@@ -73,7 +74,7 @@ KLOCK_SLEEPS(completion, unsigned char klock_state;);
 KLOCK_SLEEPS(condition, unsigned char klock_waited_for;);
 KLOCK_SLEEPS(wait_queue, );
 
-/* A thread that waits for a condition, on its stack: prepare makes it. */
+/* A waiter's node for a condition, on its stack; prepare initialises it. */
 struct __attribute__((may_alias)) klock_sleeper {
 	void *klock_words[4];
 };

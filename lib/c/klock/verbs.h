@@ -132,67 +132,69 @@ void klock_check_placed(const void *end);
 #endif
 
 /*
- * -- The verbs of locks. Beside the lock they have what its kind is taken with,
- * a node or a CPU's number; with interrupts off, a function that is asked for
- * the number, after they went off --
+ * -- The verbs of locks. Their arguments are the lock, and its kind's node or
+ * CPU's number; with interrupts off, a function that returns the number, called
+ * after they went off --
  *
- *	init		a free lock, whatever its memory held: for locks in
- *			allocated memory; a static one has its KLOCK_..._INIT
- *	is_locked	a hint, old when it arrives
- *	is_contended	whether somebody waits behind the holder: a hint; with a
- *			node: that of the holder, who asks
+ *	init		makes a free lock, whatever its memory held: for locks
+ *			in allocated memory; a static one has its KLOCK_..._INIT
+ *	is_locked	a hint, stale on arrival
+ *	is_contended	whether somebody waits behind the holder: a hint; if the
+ *			kind has nodes, called by the holder, with its node
  *
  *	lock		waits until the caller is the holder
- *	unlock		the holder's alone
- *	lock_irqsave	interrupts off, then the lock; returns what they were,
- *			for the caller to keep
- *	unlock_irqrestore	unlocks, then interrupts as they were
+ *	unlock		only the holder may call it
+ *	lock_irqsave	disables interrupts, then locks; returns the flags from
+ *			before, which the caller keeps
+ *	unlock_irqrestore	unlocks, then restores interrupts
  *	lock_irqsave_by, unlock_irqrestore_by	mine(), called with interrupts
  *			off, finds the caller's node
  *
  *	try_lock	1 if taken, 0 if not; never waits, and never fails while
  *			the lock is free
- *	try_lock_irqsave	the same with interrupts off, and *before what
- *			they were; where it fails they are as they were, and
- *			*before is not written
+ *	try_lock_irqsave	the same with interrupts off; *before is the
+ *			flags from before. If it fails, interrupts are restored,
+ *			and *before is not written
  *	try_lock_until	1 if taken, 0 if klock_cycles() has shown the deadline:
- *			asks again and again, at least once. Nothing is left
- *			behind, but nobody who asks stands in a line: in order,
- *			the timeout locks of bakery.h, and locks whose waiters
- *			sleep
- *	try_lock_for	the same for so many cycles from now
+ *			tries again and again, at least once. It is in no queue:
+ *			it leaves nothing behind, but there is no order. The
+ *			timeout locks of bakery.h, and locks whose waiters
+ *			sleep, have a queue
+ *	try_lock_for	the same for that many cycles from now
  *
- * Readers' verbs of a shared lock; lock() is its writers':
+ * Readers' verbs of a shared lock; its writers use lock():
  *
  *	lock_shared	waits until the caller reads, perhaps with others
- *	unlock_shared	a reader's
- *	try_lock_shared	1 if it reads now, 0 if a writer is in the way
+ *	unlock_shared	only a reader may call it
+ *	try_lock_shared	1 if it reads now, 0 if a writer holds it or waits
  *	..._irqsave	as lock_irqsave and try_lock_irqsave
  *	unlock_shared_irqrestore
- *	downgrade	the writer reads from here, no writer comes between, and
- *			it leaves by unlock_shared
+ *	downgrade	the writer becomes a reader, and leaves by
+ *			unlock_shared; no writer comes between
  *
  * Verbs of a reader that may write: one at a time, beside other readers.
  *
  *	lock_upgradable	waits for writers; on return the caller reads
- *	try_lock_upgradable	1 if it reads so, 0 if a writer or another one
- *			is in the way
- *	unlock_upgradable	of one that has not upgraded
- *	upgrade		waits for the readers that are in, and writes; what it
- *			has read still stands. Leaves by unlock or downgrade
- *	try_upgrade	1 if it writes, 0 if a reader is in: it reads on
- *	..._irqsave	as lock_irqsave. One that has upgraded leaves by
+ *	try_lock_upgradable	1 if it reads now, 0 if a writer or another
+ *			upgradable reader holds it or waits
+ *	unlock_upgradable	called by it, if it has not upgraded
+ *	upgrade		waits for the readers inside; on return the caller is
+ *			the writer, and what it read before is still valid. It
+ *			leaves by unlock or downgrade
+ *	try_upgrade	1 if it writes now; 0 if a reader is inside: the caller
+ *			still reads
+ *	..._irqsave	as lock_irqsave. After an upgrade it leaves by
  *			unlock_irqrestore
  *
  * Verbs of a mutex whose owner inherits the priority of its waiters.
  *
- *	lock_until	lock, by a deadline: returns why the wait ended, of
- *			sleep.h; the caller holds it after klock_wait_had alone
- *	lock_until_links	the same; after klock_wait_deadlock and
- *			klock_wait_too_deep link(thread, mutex, with) was called
- *			for each that waits, under a spin lock, interrupts off
- *			(link: null: for none)
- *	owner_died	for the holder: 1 if it has it from a thread that ended
+ *	lock_until	lock, by a deadline: returns why the wait ended
+ *			(sleep.h); the caller holds it only after klock_wait_had
+ *	lock_until_links	the same; if it returns klock_wait_deadlock or
+ *			klock_wait_too_deep, link(thread, mutex, with) was
+ *			called for each thread that waits, under a spin lock,
+ *			with interrupts off (link: null: it is not called)
+ *	owner_died	for the holder: 1 if a thread that ended held it before
  */
 
 /* Functions that C alone has, which begin with a verb's name. */
@@ -415,11 +417,11 @@ void klock_check_placed(const void *end);
  * ready(with) and change(with) run under a spin lock, with interrupts off. A
  * wait with a deadline returns 0 if the event was not there by then.
  *
- *	wait		until it is set; until ready(with) is not 0
- *	wake_one, wake_all	change(with) makes it so
+ *	wait		waits until it is set, or until ready(with) is not 0
+ *	wake_one, wake_all	call change(with), which makes ready(with) true
  *	prepare, sleep	the parts of klock_wait_with(), for a condition: the
- *			caller lets go of its lock between them. until: null:
- *			for ever. In turn, and in one thread: condition.hpp
+ *			caller releases its lock between them. until: null: no
+ *			deadline. In this order, in one thread: condition.hpp
  */
 #define KLOCK_TIMED_VERBS(V, x, verb, p, a)                                    \
 	V(x, TRUTH, verb##_until, (KLOCK_LIST p, unsigned long long deadline), \

@@ -2,9 +2,9 @@
 /*
  * access - any object's memory as a location of the checker
  *
- * What std_atomic.hpp is made of: operations on a T where it
- * lies, their orders as arguments. With no checker running they are the
- * compiler's builtins, for any thread.
+ * std_atomic.hpp is made of it: operations on a T in place, with their orders
+ * as arguments. While no checker runs they are the compiler's builtins, for any
+ * thread.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ using klock::arch::site;
 
 namespace detail {
 
-/* A check that does not hold: an order that the operation cannot have. */
+/* A failed check: an order that the operation cannot have. */
 void misuse(const char *what, site);
 
 } // namespace detail

@@ -2,9 +2,9 @@
 /*
  * body - whether code under test runs, or the checker
  *
- * What the one allocates lives as long as an execution; what the other does is
- * its own business (model_std/heap.cpp). All fibers are one thread: where one
- * stops and another goes on, the checker runs.
+ * Memory that the code allocates lives as long as an execution; the checker's
+ * own does not (model_std/heap.cpp). All fibers are one thread: between two of
+ * them, the checker runs.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ struct checker_runs : runs {
 inline constinit bool intends = false;
 void settle();
 
-/* A call from the code: what it stored last is there now. */
+/* Called by each hook: the value of the code's last store is there by now. */
 struct code_calls : checker_runs {
 	code_calls()
 	{
@@ -59,7 +59,7 @@ inline constinit bool probe_seen = false;
 /* The engine in front of this one: the heap's, if the program has it. */
 klock::arch::hooked::engine *gate_to(klock::arch::hooked::engine &);
 
-/* A world is about to be made: what the last one's run left is taken back. */
+/* Called before a world is made: takes back the memory of the last run. */
 void empty_heap();
 
 /* The block of the heap that an address is in. */
@@ -79,8 +79,8 @@ struct part_of_heap {
 part_of_heap heap_of(unsigned maker);
 
 /*
- * Says whose access it is: a statement's, or a function's, which does with it
- * what the checker does not see. joined: of the same statement as the one
+ * The kind of an access: a statement's, or that of a function whose use of the
+ * data the checker does not see. joined: of the same statement as the one
  * before.
  */
 enum class access_of { statement, is_volatile, joined, function };
@@ -112,11 +112,11 @@ struct alignas(32) wrapped {
 };
 
 /*
- * imports - what the code calls of libraries, which no compiler tells of
+ * imports - calls of library functions, whose accesses no compiler reports
  *
  * Before the first exploration each function that the program imports is looked
- * up by its name. Of most the checker sees nothing: refused, by whom no CPU may
- * call.
+ * up by its name. Functions whose accesses the checker does not see are
+ * refused: no CPU may call them.
  */
 enum class imported { harmless, seen, refused };
 imported what_is(const char *name);
@@ -128,14 +128,14 @@ bool sees_plain();
 const char *see_imports();
 
 /*
- * assembly - instructions that no compiler makes of code which it tells of
+ * assembly - instructions that do not come from instrumented code
  *
- * Where one is, a trap is set while the checker explores: no CPU may run it.
+ * At each of them a trap is set while the checker explores: no CPU may run it.
  */
 const char *set_traps(); /* what is not seen, or null */
 void unset_traps();
 
-/* Traps that others than CPUs ran into, and which are to be set again. */
+/* Traps that code outside the CPUs has run into, and that must be set again. */
 inline constinit bool trap_lifted = false;
 
 /* The instruction at whose trap a signal came; null: it is another's. */

@@ -2,9 +2,9 @@
 /*
  * here - a function's last parameter: where it is called from
  *
- * And where our headers are read, macros of the user's that are called as a
- * template's parameter is are none. Headers that include this do so again in
- * their last line, KLOCK_MODEL_END defined: they are what they were.
+ * It also hides the user's macros that have the names of our template
+ * parameters, while our headers are read. Headers that include this do so again
+ * in their last line, with KLOCK_MODEL_END defined: that restores the macros.
  */
 #ifndef KLOCK_MODEL_END
 #define KLOCK_MODEL_HERE                                                       \

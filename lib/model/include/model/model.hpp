@@ -40,7 +40,7 @@ namespace model {
 
 using klock::arch::site;
 
-/* The caller's functions, types erased, which the engine runs. */
+/* The caller's functions, with types erased, for the engine. */
 struct program {
 	virtual void make_world() = 0;
 	virtual void end_world() = 0;
@@ -63,8 +63,8 @@ struct program {
 result explore(program &, const options &);
 
 /*
- * Reports the execution if it does not hold. A body or a look at the end may
- * call this, and what follows.
+ * Reports the execution if `holds` is false. A body, or the check at the end,
+ * may call this and the functions below.
  */
 void check(bool holds, const char *what = "check",
 	   site s = klock::caller_site<site>());
@@ -79,7 +79,7 @@ unsigned cpu();
 unsigned choose(unsigned n);
 inline bool maybe() { return choose(2) != 0; }
 
-/* Drops executions in which it does not hold: this CPU goes no further. */
+/* Drops executions in which `holds` is false: this CPU stops there. */
 void assume(bool holds);
 
 /* The running CPU's interrupt flag. */
@@ -135,18 +135,18 @@ struct before_waits {
 std::vector<weakening> weakenings(const use &);
 
 /*
- * The verdict: the timeline of what was found, or "ok, exhaustive, 6
- * executions". It ends with a new line.
+ * The verdict: the timeline of a finding, or "ok, exhaustive, 6 executions". It
+ * ends with a new line.
  */
 std::string text(const result &);
 
 /*
- * Whether the client has executions in which what gets weaker could matter: if
- * not, that the weaker order is right says nothing. For uses of record_uses.
+ * Whether the client has executions in which the weaker order could matter. If
+ * not, a pass with the weaker order says nothing. For uses of record_uses.
  */
 bool is_met(const weakening &);
 
-/* result.unmet in words, a line each: what a client would do to meet it. */
+/* result.unmet in words, a line each, with what a client must do to meet it. */
 std::string text_of_unmet(const result &);
 
 /* "ticket_lock.hpp:75 rmw acq_rel", and "... -> acquire" */
@@ -156,7 +156,7 @@ const char *text(order);
 
 namespace detail {
 
-/* The world is made where it is, so that it can name what it has. */
+/* The world is constructed in place, so that it can name its members. */
 template <typename World>
 struct made_in_place {
 	World operator()() const { return World(); }
@@ -222,9 +222,10 @@ namespace detail {
 #define KLOCK_MODEL_HAS(what) 0
 #endif
 /*
- * In code whose compiler tells of plain accesses: what of it does not arrive,
- * and why; empty: nothing. All would be right then that is wrong there alone.
- * Each file has its own: it was compiled by options of its own.
+ * For code whose compiler reports plain accesses: which of these reports do not
+ * arrive, and why; empty: all arrive. Bugs in accesses that are not reported
+ * would not be found. Each file has this function, as each has its own compiler
+ * options.
  */
 #if defined(__SANITIZE_THREAD__) || KLOCK_MODEL_HAS(thread_sanitizer)
 [[maybe_unused]] static const char *const shows =
@@ -276,9 +277,9 @@ namespace detail {
 } // namespace detail
 
 /*
- * Explores; world is made by make() for each execution, body(world, cpu) runs
- * as often as sections says, end(world) looks at what complete executions left,
- * handler(world, cpu) is what interrupts run.
+ * Explores. make() makes the world for each execution, body(world, cpu) runs as
+ * often as `sections` says, end(world) checks the world after complete
+ * executions, and interrupts run handler(world, cpu).
  */
 template <typename Make, typename Body, typename End, typename Handler>
 result explore_from(const options &how, Make make, Body body, End end,
@@ -329,7 +330,8 @@ result explore(const options &how, Body body)
 }
 
 /*
- * A function for each CPU: thread(state). end(state) looks at what they left.
+ * A function for each CPU: thread(state). end(state) checks the state at the
+ * end.
  */
 template <typename State, typename End, typename... Threads>
 result explore_threads(options how, End end, Threads... threads)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options - what to explore, and what came of it
+ * options - what to explore; result - what was found
  */
 #pragma once
 
@@ -44,9 +44,10 @@ struct use {
 	operation what;
 	order written;
 
-	/* In any execution: it read what another CPU wrote; was read by one. */
+	/* In any execution: it read another CPU's write; another CPU read its
+	 * write. */
 	bool reads = false, is_read = false;
-	/* Data of two CPUs came into an order by that: with record_uses. */
+	/* It put data of two CPUs into an order: with record_uses. */
 	bool acquires = false, releases = false;
 
 	friend bool operator==(const use &a, const use &b)
@@ -56,7 +57,7 @@ struct use {
 	}
 };
 
-/* Makes that operation's order another. */
+/* Changes that operation's order. */
 struct weakening {
 	use where;
 	order to;
@@ -90,11 +91,11 @@ struct options {
 	unsigned max_reorder = unbounded;
 
 	/*
-	 * For code of which nobody knows such bounds: levels with both at 1 (or
-	 * as they are given), at one more, and so on, until nothing is left
-	 * out, something is found, or so many seconds have gone by. The first
-	 * level is always explored to its end. The result is that of the last
-	 * one that was; limit says which.
+	 * For code without known bounds: explore in levels, with both bounds at
+	 * 1 (or as given), at one more, and so on, until nothing is left out,
+	 * something is found, or this many seconds have passed. The first level
+	 * is always explored to its end. The result is that of the last one
+	 * that was; limit says which.
 	 */
 	std::optional<double> deepen = {};
 
@@ -131,9 +132,9 @@ struct options {
 
 	/*
 	 * Makes unsigned integers of up to 4 bytes, and the fields of words,
-	 * wrap at so many bits, so that few CPUs reach the wrap of a counter.
-	 * Only what code computes from them by <klock/atomic.hpp> wraps there.
-	 * 0: they wrap at their own width.
+	 * wrap at this many bits, so that few CPUs reach the wrap of a counter.
+	 * Only results of the functions in <klock/atomic.hpp> wrap there. 0:
+	 * they wrap at their own width.
 	 */
 	unsigned counter_bits = 0;
 
@@ -142,11 +143,12 @@ struct options {
 	model::machine machine = model::machine::rc11;
 
 	/*
-	 * After RC11's executions, those in which a load reads what is stored
-	 * because of it, and no dependency is against that (load buffering):
-	 * ISO C++ leaves them open, and Arm has some of them. What they show is
-	 * marked: result.open. At most eight of the loads that lead to a store
-	 * read it. Code runs in each; symmetric and workers do nothing.
+	 * After RC11's executions, explore those in which a load reads a value
+	 * that a store wrote because of that load, though no dependency leads
+	 * from the load to the store (load buffering): ISO C++ leaves them
+	 * open, and Arm has some of them. A finding in them is marked:
+	 * result.open. At most eight of the loads that lead to a store read it.
+	 * The code runs in each; symmetric and workers do nothing.
 	 */
 	bool load_buffering = false;
 
@@ -168,9 +170,8 @@ struct options {
 	unsigned workers = 1;
 
 	/*
-	 * Run the code in every execution. Without this, what it does is
-	 * learnt: a CPU that has read what it had read before is taken to do
-	 * the same.
+	 * Run the code in every execution. Without this, its steps are learnt:
+	 * a CPU that reads the same values as before is taken to do the same.
 	 */
 	bool run_all = false;
 
@@ -187,16 +188,15 @@ struct options {
 
 	/*
 	 * A bound for loops that cannot be cut, as each turn writes or counts:
-	 * a CPU does each operation of the code at most so often in one
-	 * section, at one address. Executions in which it would do more are
-	 * followed as far as there; if there are any, the result is not
-	 * exhaustive. 0: no bound.
+	 * how often a CPU does each operation of the code in one section, at
+	 * one address. Executions in which it would do more are followed up to
+	 * there; if there are any, the result is not exhaustive. 0: no bound.
 	 */
 	unsigned unroll = 0;
 
 	/*
-	 * Explore and count the turns in vain of loops, too, but for those from
-	 * which a loop would go on for ever.
+	 * Explore and count the turns in vain of loops, too, except those of a
+	 * loop that would not end.
 	 */
 	bool every_turn = false;
 
@@ -210,8 +210,8 @@ struct options {
 	bool may_panic = false;
 
 	/*
-	 * The number of executions in which the shortest one that shows a fault
-	 * is looked for. It is also no more than the first one took, and 64.
+	 * The most executions in which the shortest one with a fault is sought.
+	 * It is also at most the number that the first finding took, plus 64.
 	 */
 	u64 shorten = 2000;
 
@@ -223,8 +223,8 @@ struct options {
 
 	/*
 	 * Seek the cause of a finding, result.cause: the program is explored
-	 * again, each time for at most 5000 runs. If nothing is said here: yes,
-	 * but not with weaken, which is the cause.
+	 * again, each time for at most 5000 runs. By default yes, but not with
+	 * weaken, which is itself the cause.
 	 */
 	std::optional<bool> cause = {};
 
@@ -284,8 +284,8 @@ struct result {
 
 	/*
 	 * Operations stronger than relaxed of which this client says little:
-	 * they never read what another CPU wrote, or were not read by one; with
-	 * record_uses, also if no data were in order by that. As text:
+	 * they never read another CPU's write, or no other CPU read theirs;
+	 * with record_uses, also those that put no data into an order. As text:
 	 * text_of_unmet().
 	 */
 	std::vector<use> unmet;
@@ -293,15 +293,15 @@ struct result {
 	/* The finding needs load buffering, which ISO C++ leaves open. */
 	bool open = false;
 
-	/* Plain variables were not looked at: model_std, without model_plain.
+	/* Plain variables were not checked: model_std, without model_plain.
 	 */
 	bool atomics_only = false;
 
 	/* Whether no bug was found; says little without exhaustive. */
 	bool ok() const { return found == bug::none; }
 	/*
-	 * No execution goes wrong, none was left out, and at least one came to
-	 * its end.
+	 * No execution goes wrong, none was left out, and at least one was
+	 * complete.
 	 */
 	bool proved() const { return ok() && exhaustive && complete; }
 };

@@ -12,9 +12,10 @@
  * The last act of a body is model::thread_ends(): an unpark() of a thread that
  * may have ended is then a data race.
  *
- * A handler may come, it need not: of a thread that only a handler wakes that
- * would be a false deadlock. to_come(cpu) is called before a park blocks, and
- * by thread_ends(), with interrupts off; it runs what has not come yet.
+ * A handler may come, but need not. For a thread that only a handler wakes,
+ * that would be a false deadlock. So to_come(cpu) is called before a park
+ * blocks, and by thread_ends(), with interrupts off; it runs the handlers that
+ * have not come yet.
  */
 #pragma once
 
@@ -27,7 +28,7 @@
 namespace model {
 
 struct parking {
-	/* How often each thread's park() may return for nothing. */
+	/* How often each thread's park() may return without a permit. */
 	unsigned spurious = 0;
 	void (*to_come)(unsigned cpu) = nullptr;
 };
@@ -39,22 +40,23 @@ namespace detail {
 /* One thread's. */
 struct parked {
 	klock::atomic<klock::u8> permit;
-	klock::plain<klock::u8> returned_for_nothing;
-	/* It has asked who it is, and no nested park has come since. */
+	klock::plain<klock::u8> spurious_wakes;
+	/* It has called klock_os_thread(), and no nested park has come
+	 * since. */
 	klock::plain<bool> waits;
 	klock::plain<bool> ended;
 };
 
 inline constinit parked threads[8];
 
-/* True: this park is over. */
-inline bool parks_in_vain(parked &me)
+/* Whether this park returns without a permit. */
+inline bool wakes_spuriously(parked &me)
 {
-	const klock::u8 so_far = me.returned_for_nothing.get();
+	const klock::u8 so_far = me.spurious_wakes.get();
 
 	if (so_far >= parks.spurious || !maybe())
 		return false;
-	me.returned_for_nothing.set(static_cast<klock::u8>(so_far + 1));
+	me.spurious_wakes.set(static_cast<klock::u8>(so_far + 1));
 	return true;
 }
 
@@ -76,15 +78,15 @@ inline void thread_ends()
 	detail::threads[cpu()].ended.set(true);
 }
 
-/* As a signal or a debugger does, whether it waits or not. */
+/* Unparks a thread as a signal or a debugger does, whether it waits or not. */
 inline void unpark_for_nothing(unsigned thread)
 {
 	(void)detail::threads[thread].permit.exchange_release(1);
 }
 
 /*
- * A page fault that may come in a wait and whose own park takes the permit:
- * once a wait, or not at all.
+ * A page fault that may come in a wait, and whose own park takes the permit:
+ * once in a wait, or not at all.
  */
 inline void nested_park()
 {
@@ -110,7 +112,7 @@ extern "C" void klock_os_park(void)
 	model::detail::parked &me = model::detail::threads[model::cpu()];
 
 	model::detail::run_what_is_to_come();
-	if (!model::detail::parks_in_vain(me))
+	if (!model::detail::wakes_spuriously(me))
 		(void)me.permit.await_exchange_acquire(
 			0, [](klock::u8 found) { return found != 0; });
 }
@@ -120,7 +122,7 @@ extern "C" bool klock_os_park_until(klock::u64 deadline)
 	model::detail::parked &me = model::detail::threads[model::cpu()];
 
 	model::detail::run_what_is_to_come();
-	if (model::detail::parks_in_vain(me))
+	if (model::detail::wakes_spuriously(me))
 		return true;
 	if (!me.permit.await_until_relaxed(
 		    [](klock::u8 now) { return now != 0; }, deadline))
