@@ -4,14 +4,13 @@
 # library: a project that embeds klock gets none of them.
 
 include(${CMAKE_CURRENT_LIST_DIR}/need.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 
 find_package(Threads REQUIRED)
 
-# The distribution's Python first: it has matplotlib, and starts at once. A
-# wrapper that chooses among versions (pyenv) takes ten times as long to start.
-find_program(Python3_EXECUTABLE NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_package(Python3 QUIET COMPONENTS Interpreter)
 klock_need(Python3_Interpreter_FOUND python3)
+message(STATUS "Python: ${Python3_EXECUTABLE}, ${Python3_VERSION}")
 set(KLOCK_PLOT ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/toolchain/plot.py
 	--optional)
 

@@ -454,8 +454,9 @@ def main():
     try:
         return run(args)
     except ImportError:
-        print("plot.py: no pictures without matplotlib: apt-get install "
-              "python3-matplotlib", file=sys.stderr)
+        print("plot.py: no pictures without matplotlib, which "
+              f"{sys.executable} does not find; toolchain/setup --all installs "
+              "it for /usr/bin/python3", file=sys.stderr)
         return 0 if args.optional else SKIPPED
 
 

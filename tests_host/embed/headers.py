@@ -5,6 +5,7 @@ is linked with a cross toolchain with no library is klock alone: clang and lld,
 for x86_64-elf, i686-elf, AArch64 and RISC-V, where no package for that CPU is.
 """
 import re
+import sys
 
 import cases
 from cases import CLANG_ALONE, FREESTANDING, STRICT
@@ -29,7 +30,8 @@ void f()
 
 def _make(case, port):
     out = case.scratch / port / "klock.hpp"
-    case.must("python3", "-B", case.root / "toolchain/single_header.py", port,
+    out.parent.mkdir(exist_ok=True)
+    case.must(sys.executable, "-B", case.root / "toolchain/single_header.py", port,
               out)
     return out.read_text()
 
@@ -86,7 +88,7 @@ def says_what_it_is(case):
     text = (case.root / "lib/klock/version.hpp").read_text()
     version = ".".join(re.findall(r"version_\w+ = (\d+)", text))
     case.expect(f"klock {version}" in top and "x86" in top, f"its top: {top}")
-    status, said = case.call("python3", case.root /
+    status, said = case.call(sys.executable, case.root /
                              "toolchain/single_header.py", "vax", "klock.hpp")
     case.expect(status != 0 and "invalid choice: 'vax'" in said,
                 f"a port that is none: {said}")

@@ -12,6 +12,7 @@ except ImportError:
     try:
         import z3
     except ImportError:
-        print("no python3-z3, nothing is proved: toolchain/setup")
+        print(f"no z3 for {sys.executable}, nothing is proved: toolchain/setup "
+              "installs it for /usr/bin/python3")
         # Level full is run behind setup --full (CMakePresets.json).
         sys.exit(1 if os.environ.get("KLOCK_LEVEL") == "full" else 77)

@@ -512,11 +512,28 @@ def missing_program_in_cmake(case):
                     "-DKLOCK_TESTS=OFF" in said, f"{program}: {said}")
 
 
+def one_python_in_cmake(case):
+    """Another python3 in front on the PATH runs nothing, and the configuration
+    says which one does."""
+    front = case.scratch / "front"
+    front.mkdir()
+    (front / "python3").write_text("#!/bin/sh\nexit 3\n")
+    (front / "python3").chmod(0o755)
+    said = case.must("sh", "-c", 'PATH="$1:$PATH" exec cmake -S "$2" -B build '
+                     "-G Ninja", "sh", front, case.root)
+    case.expect("Python: /usr/bin/python3" in said, said)
+    build = case.scratch / "build"
+    for path in (build / "build.ninja", *build.rglob("CTestTestfile.cmake")):
+        lines = [line for line in path.read_text().splitlines()
+                 if str(front / "python3") in line]
+        case.expect(not lines, f"{path.name}: {lines[:1]}")
+
+
 CASES = [wrong_is_found, errors_are_short, right_is_silent, headers_are_silent,
          in_c, port_and_language, typing_errors_of_make,
          two_ports_in_one_program, two_versions_in_one_program,
          two_overlays_in_one_program, two_ports_in_cmake,
-         missing_program_in_cmake, wrong_version, exceptions_are_fine,
+         missing_program_in_cmake, one_python_in_cmake, wrong_version, exceptions_are_fine,
          stray_unlock_is_the_guards_line]
 
 
