@@ -89,7 +89,6 @@ def main():
     parser.add_argument("port", choices=ports)
     parser.add_argument("output", type=Path)
     args = parser.parse_args()
-    args.output.parent.mkdir(parents=True, exist_ok=True)
     tool.write(args.output, single_header(args.port))
 
 

@@ -27,7 +27,8 @@ struct not_packed {
 	usize two;
 };
 } // namespace detail
-static_assert(sizeof(detail::not_packed) == 2 * sizeof(usize),
+static_assert(sizeof(usize) >= 4, "klock is for CPUs of 32 and 64 bits");
+static_assert(sizeof(detail::not_packed) == sizeof(usize) + alignof(usize),
 	      "#pragma pack is on around klock's headers: end it before");
 
 /*

@@ -12,6 +12,7 @@ file with a row, a cell or a figure less must fail it, and one with a rate of 0.
 import csv
 import operator
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -182,6 +183,23 @@ def full_disk(bench):
                f"{done.stderr}")
 
 
+def interrupted(bench):
+    """Yields what is wrong where Ctrl-C ends a run: what was said is in its
+    file."""
+    with tempfile.TemporaryDirectory() as folder:
+        with subprocess.Popen([bench, "--out", folder], text=True,
+                              stdout=subprocess.PIPE) as process:
+            first = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            process.stdout.read()
+        path = Path(folder) / "report.txt"
+        text = path.read_text() if path.exists() else "(no file)"
+        left = sorted(path.name for path in Path(folder).iterdir())
+        if (process.returncode != 130 or not text.startswith(first)
+                or "STOPPED" not in text or left != [path.name]):
+            yield f"Ctrl-C: {process.returncode}, {left}: {text}"
+
+
 def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("bench", type=tool.existing, help="klock_bench")
@@ -201,6 +219,7 @@ def main():
                     "--out", out / "crowded"], check=True)
     found = [] if locks and shared else ["a list of locks is empty"]
     found += full_disk(bench)
+    found += interrupted(bench)
     for name in names:
         folder = out / "crowded" if name in CROWDED else out
         with (folder / name).open(newline="") as file:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 
 #include <unistd.h>
@@ -37,12 +38,41 @@ std::string fixed(double value, int digits)
 
 /* -- report -------------------------------------------------------------- */
 
-report::report(const std::filesystem::path &file) : path(file) {}
+namespace {
 
-report::~report() { tool::write(path, copy); }
+volatile std::sig_atomic_t stopped_by;
+report *running;
+
+void note_signal(int number) { stopped_by = number; }
+
+} // namespace
+
+report::report(const std::filesystem::path &file) : path(file)
+{
+	running = this;
+	for (const int number : {SIGINT, SIGTERM, SIGHUP})
+		std::signal(number, note_signal);
+}
+
+report::~report()
+{
+	running = nullptr;
+	tool::write(path, copy);
+}
+
+/* Other threads may run: nothing is destroyed. */
+void report::end_if_stopped()
+{
+	if (!stopped_by)
+		return;
+	tool::write(path, copy + "\nSTOPPED: the rest was not measured\n");
+	tool::flush();
+	std::_Exit(128 + stopped_by);
+}
 
 void report::say(const std::string &text)
 {
+	end_if_stopped();
 	std::fprintf(stdout, "%s", text.c_str());
 	tool::flush();
 	copy += text;
@@ -120,6 +150,8 @@ void progress(const std::string &what, unsigned done, unsigned all)
 {
 	static const bool shown = isatty(STDERR_FILENO);
 
+	if (running)
+		running->end_if_stopped();
 	if (shown)
 		std::fprintf(stderr, "\r\033[K%3u%%  %s%s", 100 * done / all,
 			     what.c_str(), done == all ? "\r\033[K" : "");

@@ -105,7 +105,10 @@ struct cells : std::vector<std::string> {
 	}
 };
 
-/* Prints to the screen and, at the end, writes the same to report.txt. */
+/*
+ * Prints to the screen and, at the end, writes the same to report.txt. Ctrl-C
+ * is an end, too, between two trials.
+ */
 struct report {
 	explicit report(const std::filesystem::path &file);
 	~report();
@@ -114,6 +117,7 @@ struct report {
 
 	void say(const std::string &text);
 	void heading(const std::string &text);
+	void end_if_stopped();
 
       private:
 	std::filesystem::path path;

@@ -20,6 +20,8 @@ MISTAKES = [
      "/dev/full: No space left on device"),
     ("toolchain/single_header.py", ["x86", "/dev/null/a/k.hpp"],
      "Not a directory"),
+    ("toolchain/single_header.py", ["x86", "unasked/k.hpp"],
+     "unasked/k.hpp: No such file"),
     ("tests_host/lint/tree.py", ["--root", "missing"],
      "missing: no such folder"),
     ("tests_host/lint/tree.py", ["--root", "lib"], "lib holds no lib/klock"),

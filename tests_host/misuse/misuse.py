@@ -48,6 +48,8 @@ PORTS = [
      ["-std=c++20", "-ffreestanding", "--target=aarch64-none-elf"]),
     ("packed", COMPILERS, ["arch/x86"],
      ["-std=c++20", "-fpack-struct=1", "-Wno-pragma-pack"]),
+    ("small", COMPILERS[1:], ["arch/hooked"],
+     ["-std=c++20", "-ffreestanding", "--target=avr"]),
     ("cxx17", COMPILERS, ["arch/x86"], ["-std=c++17"]),
     ("cxx17", COMPILERS, ["arch/hosted"], ["-std=c++17"]),
     ("cxx17", COMPILERS, ["arch/hooked"], ["-std=c++17"]),
@@ -256,6 +258,12 @@ def in_c(case):
     for part in (1, 2, 3):
         case.must("clang", f"-DWRONG={part}", "-Wno-pragma-pack", "-Xclang",
                   "-verify=says", *VERIFY, *command)
+    for target in ("avr", "msp430"):
+        status, said = case.call("clang", f"--target={target}", "-ffreestanding",
+                                 *command)
+        case.expect(status and said.count("error: ") == 1 and
+                    '"klock is for CPUs of 32 and 64 bits"' in said,
+                    f"{target}: {said}")
 
 
 def port_and_language(case):

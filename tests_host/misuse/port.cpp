@@ -8,6 +8,7 @@
 /* x86-error@*:*{{error_the_x86_port_on_another_cpu}} */
 /* packed-error@*:*{{#pragma pack is on around klock's headers: end it before}}
  */
+/* small-error@*:*{{klock is for CPUs of 32 and 64 bits}} */
 /* cxx17-error@*:*{{error_klock_needs_std=c++20}} */
 #ifdef FIRST
 #include FIRST

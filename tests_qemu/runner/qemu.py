@@ -86,6 +86,8 @@ def arch_of(image):
         return "riscv64s"
     return found
 
+# ISO 9660: the name of the standard, in the first volume descriptor.
+ISO_MARK = 16 * 2048 + 1
 
 # lab/report.cpp: what a row is at most
 PLAN = re.compile(r"# plan: rows=(\d+) acquisitions=(\d+) seconds=(\d+) "
@@ -203,8 +205,11 @@ class Machine:
     def __post_init__(self):
         self.arch = self.arch or arch_of(self.image)
         self.qemu = self.qemu or ARCHES[self.arch].program
-        if (os.environ.get("KLOCK_QEMU_ACCEL") == "kvm"
-                and ARCHES[self.arch].kvm and self.accelerator == "single"):
+        asked = os.environ.get("KLOCK_QEMU_ACCEL")
+        if asked not in (None, "", "kvm"):
+            raise Trouble(f"KLOCK_QEMU_ACCEL={asked}: kvm is all that it may "
+                          "ask for; each run has its --mode")
+        if (asked and ARCHES[self.arch].kvm and self.accelerator == "single"):
             self.accelerator = "kvm"
 
 
@@ -218,6 +223,24 @@ class Run:
     csv_rows: int = 0
 
 
+def check_image(image):
+    """QEMU would say it in words of its own, or start what is no kernel."""
+    try:
+        with open(image, "rb") as file:
+            head = file.read(32)
+            file.seek(ISO_MARK)
+            mark = file.read(5)
+    except OSError as error:
+        raise Trouble(f"--image {image}: {error.strerror}") from None
+    if image.endswith(".iso"):
+        if mark != b"CD001":
+            raise Trouble(f"--image {image}: no ISO image")
+    elif (head[:4] != b"\x7fELF" or
+          int.from_bytes(head[18:20], "little") not in ELF_MACHINES):
+        raise Trouble(f"--image {image}: no ELF file of "
+                      + ", ".join(ELF_MACHINES.values()))
+
+
 def missing(machine):
     """None, or why this machine cannot be started on this host. Trouble: no host
     can, there is no such kernel."""
@@ -227,6 +250,7 @@ def missing(machine):
         return f"{machine.image} was not made"
     if not os.path.isfile(machine.image):
         raise Trouble(f"--image {machine.image}: no such file")
+    check_image(machine.image)
     if machine.accelerator == "kvm" and not os.access("/dev/kvm", os.W_OK):
         return "/dev/kvm cannot be opened"
     if machine.accelerator == "parallel" and len(host_cores()) < 2:

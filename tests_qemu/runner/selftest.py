@@ -84,6 +84,12 @@ def verdicts(_folder):
 # -- run.py's reading of a guest, and of a serial line -------------
 
 
+def elf(number=62, entry=0):
+    """The head of a kernel's file, for a machine by its number (e_machine)."""
+    return (b"\x7fELF".ljust(18, b"\0") + number.to_bytes(2, "little")
+            + bytes(4) + entry.to_bytes(8, "little"))
+
+
 class Fake:
     """A folder with the program, its log, and what it was called with."""
 
@@ -93,7 +99,7 @@ class Fake:
         self.words_file = self.folder / "words"
         self.program = self.folder / "qemu"
         self.image = self.folder / "none.elf"
-        self.image.touch()
+        self.image.write_bytes(elf())
         (self.folder / "text").write_bytes(text.encode())
         self.words_file.unlink(missing_ok=True)
         self.program.write_text(
@@ -210,9 +216,7 @@ def architecture(folder):
                                 (243, 0x80000000, "riscv64"),
                                 (243, 0x80200000, "riscv64s")):
         image = pathlib.Path(folder) / f"{name}.elf"
-        image.write_bytes(b"\x7fELF".ljust(18, b"\0")
-                          + number.to_bytes(2, "little") + bytes(4)
-                          + entry.to_bytes(8, "little"))
+        image.write_bytes(elf(number, entry))
         machine = qemu.Machine(image=str(image))
         board = qemu.ARCHES[name].machine
         if machine.arch != name or not set(board) <= set(qemu.command(machine)):
@@ -257,7 +261,7 @@ def other_compilers(folder):
             ("GNU C++20 12.2.0", "--exact", 1, "has 'old', printed is")):
         fake = Fake(folder, TABLE)
         (folder / "readme").write_text(old)
-        (folder / "lab.elf").write_text("")
+        (folder / "lab.elf").write_bytes(elf())
         (folder / "lab.debug").write_text(f"\0{made_by} -O2\0")
         done = subprocess.run(
             [sys.executable, "-B", str(HERE / "demo.py"), option, "--image",
@@ -284,16 +288,27 @@ def measured_digits(folder):
 def mistakes(folder):
     """Said before QEMU is started."""
     fake = Fake(folder, BOOT + "PASS\r\n")
+    arm = fake.folder / "arm.elf"
+    arm.write_bytes(elf(40))
+    disk = fake.folder / "text.iso"
+    disk.write_text("no disk")
     for words, said in ((["--cpus", "0"], b"argument --cpus: 0: at least one"),
                         (["--log", f"{folder}/none/x"], b"No such file"),
                         (["--csv", folder], b"Is a directory"),
                         (["--csv", str(fake.log)], b"are one file"),
                         (["--image", "none.elf"], b"none.elf: no such file"),
+                        (["--image", __file__], b"selftest.py: no ELF file"),
+                        (["--image", str(arm)], b"arm.elf: no ELF file"),
+                        (["--image", str(disk)], b"text.iso: no ISO image"),
                         (["--expect-number", "a", "b", "c"], b"two numbers"),
                         (["--no-such"], b"--no-such")):
         done = fake.run(*words)
         if not one_line(done, said) or fake.was_started():
             yield f"{words}: {done.returncode}: {done.stderr.decode()}"
+        fake.words_file.unlink(missing_ok=True)
+    done = fake.run(env={**os.environ, "KLOCK_QEMU_ACCEL": "foo"})
+    if not one_line(done, b"KLOCK_QEMU_ACCEL=foo: ") or fake.was_started():
+        yield f"KLOCK_QEMU_ACCEL=foo: {done.returncode}: {done.stderr.decode()}"
 
 
 def full_disks(folder):

@@ -14,13 +14,18 @@
 #error "KLOCK_CACHE_LINE is no parameter: the port alone says what a line is"
 #endif
 
+#if __SIZEOF_POINTER__ < 4
+#error "klock is for CPUs of 32 and 64 bits"
+#endif
+
 #ifndef __cplusplus
 struct klock_not_packed {
 	char klock_one;
 	long klock_two;
 };
 typedef char klock_end_pragma_pack_before_these_headers
-	[sizeof(struct klock_not_packed) == 2 * sizeof(long) ? 1 : -1];
+	[sizeof(struct klock_not_packed) == sizeof(long) + _Alignof(long) ? 1
+									  : -1];
 #endif
 
 #ifdef __cplusplus
