@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber - a function with a stack of its own that can be left and gone on with
+ * fiber - a function with a stack of its own, which can suspend and be resumed
  *
- * What the model checker and the simulator run their CPUs on. All fibers of a
- * program share one host thread. A fiber that is never gone on with costs
- * nothing and runs no destructors: what it runs must own no heap.
+ * The model checker and the simulator run their CPUs on fibers. All fibers of a
+ * program share one host thread. A fiber that is never resumed costs nothing
+ * and runs no destructors: so its function must own no heap.
  */
 #pragma once
 
 #include <cstddef>
 
 struct fiber {
-	/* A stack of so many bytes, with a page below that faults. */
+	/* Makes a stack of that many bytes, with a page below that faults. */
 	explicit fiber(std::size_t stack_bytes = 64 * 1024);
 	~fiber();
 	fiber(const fiber &) = delete;
 	fiber &operator=(const fiber &) = delete;
 
 	/*
-	 * Makes entry(argument) what the next resume() begins with; a fiber
-	 * that was left half-way is forgotten. Not from within the fiber.
+	 * The next resume() begins with entry(argument); a suspended run is
+	 * dropped. Not called within the fiber.
 	 */
 	void start(void (*entry)(void *), void *argument);
 
 	/*
-	 * Goes on with it until it suspends or returns; true if it can be gone
-	 * on with. Not from within a fiber.
+	 * Runs it until it suspends or returns; true: it has suspended. Not
+	 * called within a fiber.
 	 */
 	bool resume();
 
-	/* Back to whoever resumed the fiber that calls this. */
+	/* Suspends the calling fiber, and returns to its resume(). */
 	static void suspend();
 
 	/* Its stack, from the lowest byte to above the highest. */

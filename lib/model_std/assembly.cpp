@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * assembly - instructions that nobody tells of
+ * assembly - finds instructions that the compiler does not report
  *
- * The compiler makes calls of the checker of all atomics. So an instruction
- * that locks, fences or asks the kernel is from inline assembly, or from code
- * that was compiled for no checker. objdump finds them, before the first
- * exploration; where one is, a trap is set. What a CPU runs into one for is
- * refused (crash.cpp); for others it is lifted, until the next execution.
+ * The compiler turns all atomics into calls of the checker. So an instruction
+ * that locks, fences or calls the kernel is from inline assembly, or from code
+ * that was not compiled for the checker. objdump finds them before the first
+ * exploration, and a trap is set at each. If a CPU runs into a trap, the code
+ * is refused (crash.cpp); for other code the trap is lifted, until the next
+ * execution.
  *
- * Other instructions of inline assembly look like the compiler's. But where
- * it tells of plain accesses, too, a function that reads memory and calls
+ * Other instructions of inline assembly look like the compiler's. But if the
+ * compiler reports plain accesses, too, a function that reads memory and calls
  * nothing of the checker was not compiled for it: the trap is at its start.
  */
 #include "imports.hpp"
@@ -150,7 +151,7 @@ bool reads(string_view text)
 #endif
 }
 
-/* Functions of which none is told, though the code may call them. */
+/* Functions whose accesses are not reported, though the code may call them. */
 bool is_librarys(string_view function)
 {
 	for (const string_view start :
@@ -255,7 +256,7 @@ bool look_through(const std::string &file, usize base, bool is_program)
 	return found && ::pclose(found) == 0 && named;
 }
 
-/* Makes the code writable, and keeps what is where the traps will be. */
+/* Makes the code writable, and saves the bytes under the traps. */
 bool prepare()
 {
 	const usize page = static_cast<usize>(::sysconf(_SC_PAGESIZE));
@@ -286,7 +287,7 @@ void put(const instruction &i, const unsigned char *what)
 				reinterpret_cast<char *>(i.at + sizeof(trap)));
 }
 
-/* Returns what is not seen of inline assembly, or null. */
+/* Returns why inline assembly is not seen, or null. */
 const char *look_through_all()
 {
 	char self[4096] = "";
@@ -337,7 +338,7 @@ const char *model::detail::set_traps()
 	static unsigned long long looked_at = 0;
 	static const char *unseen = nullptr;
 
-	/* Libraries come, and go, while nothing is explored. */
+	/* Libraries may be loaded and unloaded while nothing is explored. */
 	if (!are_set && looked_at != changes_of_parts()) {
 		all.clear();
 		unseen = look_through_all();

@@ -2,13 +2,13 @@
 /*
  * arena - operator new, for code under test
  *
- * Executions are replayed, and values are addresses: a CPU that does the same
- * must be given the same memory. So each CPU has an arena of its own, and the
- * world's making another. What is freed is not given again: who still uses it
- * is found, and nobody meets the same address twice (ABA by reuse is not
- * seen). All is taken back when the next world is made.
+ * Executions are replayed, and values may be addresses: a CPU that does the
+ * same must get the same memory. So each CPU has an arena of its own, and so
+ * has the construction of the world. Freed memory is not allocated again: so a
+ * use of it is found, and no CPU meets the same address twice (ABA by reuse is
+ * not seen). All memory is taken back when the next world is made.
  *
- * Whatever the checker allocates, and all that is outside of a run, has the
+ * The checker's own memory, and all memory outside a run, comes from the
  * ordinary heap.
  */
 #include <model/access.hpp>
@@ -504,7 +504,7 @@ KLOCK_WRAPPED(void, __cxa_guard_abort, u64 *guard)
 } /* extern "C" */
 
 /*
- * gate - where the code under test calls the checker, and comes back from it
+ * gate - the calls of the code under test into the checker, and their returns
  *
  * In between, operator new is the checker's (body.hpp).
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * imports - what the code calls of libraries
+ * imports - the library functions that the code calls
  *
- * The compiler tells of no access of a library's. So a function is harmless, as
- * it touches no memory that the code has: it is in the tables below. Or it is
- * seen: the linker hands its calls over (KLOCK_WRAPPED), or `looks` has what it
- * accesses. Each other one is refused where a CPU calls it, also one that no C
- * library has had yet. main() may call all of them.
+ * The compiler does not report a library's accesses. A function is harmless if
+ * it touches no memory of the code: it is in the tables below. It is seen if
+ * the linker redirects its calls to the checker (KLOCK_WRAPPED), or if `looks`
+ * has its accesses. Any other function, also one that no C library has had yet,
+ * is refused when a CPU calls it. main() may call all of them.
  *
  * The program and libraries of its own, which were compiled to tell the checker
  * (they import __tsan_...), call others by addresses in tables that the dynamic
@@ -538,11 +538,11 @@ imported model::detail::what_is(const char *name)
 }
 
 /*
- * gate - what is in the place of a function's address
+ * gate - replaces a function's address
  *
- * A stub for each function loads its record, and jumps to klock_gate. Of that
- * no register is changed which may hold an argument, and on no CPU's behalf it
- * goes on at once.
+ * A stub for each function loads its record, and jumps to klock_gate. That
+ * changes no register which may hold an argument. If no CPU runs, it goes on to
+ * the function at once.
  */
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -838,7 +838,8 @@ bool have(const std::vector<part> &all, const void *function)
 void *imported_by(const part &p, const ElfW(Sym) & s)
 {
 	const char *const name = p.texts + s.st_name;
-	/* With a value it is the program's own entry, which others find. */
+	/* If it has a value, it is the program's own entry, which others
+	 * find. */
 	void *found = ::dlsym(s.st_value ? RTLD_NEXT : RTLD_DEFAULT, name);
 
 	if (found || p.name.empty())
@@ -867,7 +868,7 @@ bool is_function(const ElfW(Sym) & s, const void *found)
 	       there && ELF64_ST_TYPE(there->st_info) == STT_FUNC;
 }
 
-/* An address in a table, and what is to be there. */
+/* An address in a table, and its replacement. */
 struct change {
 	void **at;
 	void *ours; /* null: a gate */
@@ -910,7 +911,7 @@ std::vector<change> changes_of(const part &p, const std::vector<part> &all)
 	return found;
 }
 
-/* Gates are never given back: who has asked for an address keeps it. */
+/* Gates are never freed: code that has read an address keeps it. */
 void change_all(const part &p, std::vector<change> all)
 {
 	const usize page = static_cast<usize>(::sysconf(_SC_PAGESIZE));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain - what the compiler tells of plain variables
+ * plain - receives the compiler's reports of accesses to plain variables
  *
  * Code that is compiled with -fsanitize=thread calls a function before each
- * access that others could see. ThreadSanitizer is not linked: these are the
- * checker's. So are its atomics, of code that has the compiler's builtins. Of
- * what the C library does with memory it tells nothing: the linker gives us
- * those calls (--wrap). That both arrive is tried before anything is explored:
- * model.hpp, what_is_unseen().
+ * access that other threads could see. ThreadSanitizer is not linked: these
+ * functions are the checker's. So are its functions for atomics, which code
+ * with the compiler's builtins calls. The compiler does not report accesses by
+ * the C library: the linker redirects those calls to the checker (--wrap).
+ * Before anything is explored, the checker tests that both arrive: model.hpp,
+ * what_is_unseen().
  */
 #include <model/access.hpp>
 #include <model/body.hpp>
@@ -427,8 +428,9 @@ void __tsan_atomic_signal_fence(int) {}
 
 /* -- Annotations -----------------------------------------------------------
  *
- * They tell ThreadSanitizer what it cannot see, and do nothing in what ships:
- * so nothing here, too. An order that is nowhere else is a race.
+ * They tell ThreadSanitizer what it cannot see, and do nothing in shipped code:
+ * so they do nothing here. If only an annotation orders two accesses, that is a
+ * race.
  */
 
 #define KLOCK_ANNOTATION(NAME)                                                 \

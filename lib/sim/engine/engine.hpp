@@ -2,11 +2,11 @@
 /*
  * engine - the simulated machine: CPUs on fibers, events in virtual time
  *
- * A CPU's operation happens when every event before it has happened. One that
- * its cache serves takes effect at once and moves the CPU's clock on. One that
- * it does not serve becomes a request to the line: the fiber is left until the
+ * A CPU's operation happens when every event before it has happened. An
+ * operation that its cache serves takes effect at once, and advances the CPU's
+ * clock. Any other becomes a request to the line: the fiber is left until the
  * request is done. A CPU in a plain wait whose line is in its cache is parked:
- * it costs nothing until the line is taken from it.
+ * it costs nothing until it loses the line.
  *
  * engine.cpp: the event loop, loads and stores, waits, and who is stuck.
  * memory.cpp: what a request does and costs.
@@ -31,7 +31,7 @@
 namespace sim {
 
 /*
- * lines - which cache has which line, and who waits for it
+ * lines - which cache has which line, and which CPUs wait for it
  *
  * A directory: for each line the CPU that owns it (M or E), or those that share
  * it (S), or nobody: then memory has it. One request at a time is served; the
@@ -129,10 +129,10 @@ struct line_table {
 /*
  * memory - the CPUs' stacks and the simulated objects, always laid out alike
  *
- * The kernel places mappings as it likes, and at random. A lock that tells
- * waiters apart by the distance from itself to their stacks would see other
- * distances at each run. So all stacks are made at once, below one block of
- * memory, each next to the one before: distances are then constants.
+ * The kernel places mappings at random. A lock that distinguishes waiters by
+ * the distance from itself to their stacks would see other distances in each
+ * run. So all stacks are made at once, below one block of memory, each next to
+ * the one before: distances are then constants.
  */
 
 using klock::usize;
@@ -174,7 +174,8 @@ struct processor {
 	bool finished = false;
 	bool irqs_on = true;
 
-	/* Whether it asks for a line to write, or holds it so while parked. */
+	/* Whether it requests a line to write, or has it to write while
+	 * parked. */
 	bool to_write = false;
 	unsigned behind = nobody; /* the next in the line's queue */
 
@@ -205,7 +206,8 @@ struct event {
 	}
 };
 
-/* How long a request takes, and how long the line serves nobody else. */
+/* The cycles that a request takes, and those in which the line serves no
+ * other. */
 struct service {
 	u64 takes;
 	u64 keeps;
@@ -223,7 +225,7 @@ struct engine final : hooked::engine {
 	u64 last_progress = 0;
 	[[noreturn]] void stop();
 
-	/* Lets all happen that comes before this CPU's next operation. */
+	/* Processes all events before this CPU's next operation. */
 	void settle();
 
 	/* -- hooked::engine -- */
@@ -297,7 +299,7 @@ struct engine final : hooked::engine {
 	const std::function<void(unsigned)> *body = nullptr;
 };
 
-/* The one whose fiber this is. */
+/* The simulator that runs this fiber. */
 engine &the_engine();
 
 } // namespace sim

@@ -2,9 +2,9 @@
 /*
  * std_atomic - std::atomic and its relatives as locations of the checker
  *
- * Found under the name <atomic> by who has lib/model_std/include on the include
- * path: see there. The types have a name of their own for the linker (an ABI
- * tag): one program may have objects that were compiled with either.
+ * It is <atomic> for code with lib/model_std/include on the include path: see
+ * there. The types have a name of their own for the linker (an ABI tag), so one
+ * program may have objects that were compiled with either.
  */
 #pragma once
 
@@ -19,12 +19,12 @@
 namespace model::standard {
 
 /*
- * std_operations - what std::atomic<T> and std::atomic_ref<T> can do
+ * std_operations - the operations of std::atomic<T> and std::atomic_ref<T>
  *
- * The place in the code that a timeline names is the caller's. Functions have
- * it as a last argument with a default; operators can have none, so that their
- * operand is one: converting to it notes where it was converted. But for the
- * conversion to T, which has neither: places.hpp asks the stack.
+ * A timeline names the caller's line. Functions have it as a last argument with
+ * a default. Operators cannot, so the conversion to their operand's type notes
+ * the line. The conversion to T has neither an argument nor an operand: there
+ * places.hpp reads the stack.
  */
 
 using klock::order;
@@ -291,7 +291,7 @@ struct operations {
 			fetch_xor(by.v, memory_order::seq_cst, by.s) ^ by.v);
 	}
 
-	/* Not inlined: it returns into the line that reads. */
+	/* Not inlined, so that it returns into the line that reads. */
 	[[gnu::noinline]] operator T() const volatile noexcept
 	{
 		return access::load(at(), order::seq_cst, called_from());

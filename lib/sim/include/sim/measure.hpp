@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure - what an acquisition of a lock costs while others wait for it
+ * measure - the cost of an acquisition of a lock while others wait for it
  *
  *	sim::figures f = sim::measure<my_lock>(
  *		"my_lock", sim::xeon_8180, {.cpus = 64});
  *
- * All CPUs take the lock, spend some cycles inside, let it go, spend a few
- * outside and come again. After a first round everything that happens is
- * counted, for so many acquisitions, and divided by them. Any lock of
- * <klock/concepts.hpp> will do: plain, with a node, or with a CPU's number.
+ * All CPUs take the lock, spend some cycles inside, release it, spend a few
+ * outside and come again. After a first round all operations are counted, for a
+ * given number of acquisitions, and divided by that number. It takes any lock
+ * of <klock/concepts.hpp>: plain, with a node, or with a CPU's number.
  */
 #pragma once
 
@@ -107,7 +107,8 @@ struct contenders {
 		places = static_cast<place *>(at);
 		for (unsigned c = 0; c < cpus; c++)
 			(::new (places + c) place)->who.renumber(c);
-		/* The run before has ended in the middle of their waits. */
+		/* The run before has ended in the middle of the nodes'
+		 * waits. */
 		if constexpr (klock::per_cpu_lock<Lock>)
 			for (unsigned c = 0; c < cpus; c++)
 				Lock::forget_waits(c);
@@ -128,7 +129,7 @@ struct contenders {
 
 u64 acquisitions_for(unsigned cpus);
 
-/* step() on one CPU, twice so many times; the second half is counted. */
+/* Runs step() on one CPU, twice that many times; the second half is counted. */
 template <typename Step>
 alone measure_one(u64 rounds, Step step)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure_shared - what a read costs, and a write, where some CPUs write
+ * measure_shared - the cost of a read and of a write, if some sections write
  *
  *	sim::shared_figures f = sim::measure_shared<my_lock>(
  *		"my_lock", sim::xeon_8180, {.cpus = 64, .writers = 10});
  *
- * Each CPU does so many sections, of which so many of a hundred are writes, at
- * random, with some cycles between two. All are counted, to the last one: else
- * those who wait longest would be missing. A lock that readers share is taken
- * by lock_shared() to read; any other by lock(), to compare with; of a seq_lock
- * the value is read and updated.
+ * Each CPU does a number of sections, of which a percentage are writes, at
+ * random, with some cycles between two. All are counted, to the last one:
+ * otherwise the CPUs that wait longest would be missing. A lock that readers
+ * share is taken by lock_shared() to read; any other by lock(), for comparison;
+ * the value of a seq_lock is read and updated.
  */
 #pragma once
 
@@ -27,8 +27,8 @@ struct shared_workload {
 };
 
 /*
- * One read's share, or one write's: what its own CPU spends on the way in and
- * out. Waits are in it, the section is not.
+ * One read's share, or one write's: the cost to its own CPU of lock and unlock.
+ * Waits are included, the section is not.
  */
 struct spending {
 	u64 sections = 0;
@@ -86,7 +86,7 @@ struct shared_tracker {
 	u64 readers = 0, writers = 0, most_readers = 0, overlaps = 0;
 };
 
-/* How one CPU reads and writes: an exclusive lock, a shared one, a value. */
+/* How a CPU reads and writes with an exclusive lock, a shared one, a value. */
 template <typename Lock>
 struct access;
 
@@ -144,7 +144,7 @@ struct access<Lock> {
 	klock::selftest::reader<Lock> reader;
 };
 
-/* A copy is taken first and looked at then: writers need not wait. */
+/* The copy is made first and read later: writers need not wait. */
 template <typename Value>
 concept sequence = requires(Value &v) {
 	(void)v.read();
@@ -218,7 +218,8 @@ void one_section(sharers<Lock> &all, shared_tracker &t, unsigned cpu,
 	t.note(writes, before, t.look(cpu));
 }
 
-/* Cycles in which one CPU alone has read once, that all have their lines. */
+/* The cycles of one CPU's first read alone, after which all CPUs have their
+ * lines. */
 inline constexpr u64 first_read = 20'000;
 
 } // namespace detail

@@ -30,7 +30,7 @@
 namespace sim {
 
 /*
- * machine - what a simulated machine's memory operations cost, in its cycles
+ * machine - the costs of a simulated machine's memory operations, in cycles
  *
  * The one cost table. A machine of your own is a value of this type:
  *
@@ -38,7 +38,7 @@ namespace sim {
  *		.name = "mine", .sockets = 1, .hit = 4, ...
  *	};
  *
- * What is not in the table is not simulated: README.md beside this lists it.
+ * Nothing else is simulated: README.md beside this lists what is left out.
  */
 
 using klock::u32;
@@ -160,7 +160,7 @@ inline constexpr machine round_figures = {
 };
 
 /*
- * counts - what a CPU's memory operations did
+ * counts - the effects of a CPU's memory operations
  */
 
 using klock::u64;
@@ -226,8 +226,8 @@ struct engine;
 struct simulator {
 	/*
 	 * patience: virtual cycles without progress() after which a run is
-	 * given up. CPUs that all wait for a line that nobody can write any
-	 * more are found at once; it is for those that keep trying.
+	 * given up. It is for CPUs that keep trying: if all wait for a line
+	 * that no CPU can write any more, that is found at once.
 	 */
 	simulator(const machine &on, unsigned cpus, u64 patience = 100'000'000);
 	~simulator();
@@ -258,13 +258,14 @@ unsigned cpu();
 u64 now();
 
 /*
- * Lets so many cycles pass; until that cycle, if it is not yet over. When they
- * return, all that other CPUs did before that cycle is done.
+ * Let that many cycles pass; or wait until that cycle, if it is not over yet.
+ * When they return, all operations of other CPUs before that cycle are done.
  */
 void work(u64 cycles);
 void sleep_until(u64 cycle);
 
-/* Says that the run goes on: a lock was taken. See patience. */
+/* Tells the simulator that a lock was taken, so the run goes on: see
+ * patience. */
 void progress();
 
 /* Ends the run for everybody; does not return. */
@@ -278,11 +279,11 @@ void take_back(void *at);
 } // namespace detail
 
 /*
- * world<T> - an object at the same place at every run
+ * world<T> - an object at the same address in every run
  *
- * Whatever lies elsewhere is simulated as well; but a lock that makes random
- * numbers of its address (backoff_ttas_lock) then draws others at each run.
- * Worlds end in the reverse order of their making.
+ * Objects elsewhere are simulated as well; but a lock that makes random numbers
+ * from its address (backoff_ttas_lock) then draws others in each run. Worlds
+ * must be destroyed in the reverse order of their construction.
  */
 template <typename T>
 struct world {
