@@ -288,12 +288,6 @@ inline context current_context()
 	return static_cast<context>(klock_os_context());
 }
 
-[[noreturn]] inline void panic(const char *lock_name, const void *lock_address,
-			       unsigned cpu, const char *what)
-{
-	klock_os_panic(lock_name, lock_address, cpu, what);
-}
-
 /*
  * checks_off - set by the first report, which is then the only one
  *
@@ -302,6 +296,10 @@ inline context current_context()
  * checked locks behave as the locks inside them. Two CPUs that report at the
  * same time both do. It is no atomic: the model checker has nothing to explore
  * here, as a report ends an execution.
+ *
+ * A few misuses are found without checks, too (once, inheriting_mutex,
+ * pop_off()). Such a panic is a first report as well. It also comes after
+ * another one: its caller cannot go on.
  */
 inline constinit bool checks_off = false;
 
@@ -312,14 +310,22 @@ inline volatile bool &checks_are_off() { return checks_off; }
  * set_checks(true) before it does. */
 inline void set_checks(bool on) { checks_are_off() = !on; }
 
+/* Reports what cannot be survived. Not inlined: a lock that calls it has no
+ * store more than one that calls klock_os_panic(). */
+[[noreturn, gnu::noinline]] inline void panic(const char *lock_name,
+					      const void *lock_address,
+					      unsigned cpu, const char *what)
+{
+	checks_are_off() = true;
+	klock_os_panic(lock_name, lock_address, cpu, what);
+}
+
 /* Panics the first time; later calls do nothing. */
 inline void report_misuse(const char *lock_name, const void *lock,
 			  const char *text)
 {
-	if (checks_are_off())
-		return;
-	checks_are_off() = true;
-	panic(lock_name, lock, cpu_id(), text);
+	if (!checks_are_off())
+		panic(lock_name, lock, cpu_id(), text);
 }
 
 } // namespace klock

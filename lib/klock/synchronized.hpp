@@ -110,14 +110,13 @@ struct asked_once<true> {
 	{
 		if (was && taken)
 			return;
-		panic("synchronized", lock, cpu_id(),
-		      bounded_text<160>()
-			      .add(was ? "data used although try_lock() "
-					 "failed; at "
-				       : "data used without asking whether "
-					 "try_lock() succeeded; at ")
-			      .add(by)
-			      .c_str());
+		report_misuse(
+			"synchronized", lock,
+			misuse_at(was ? "data used although try_lock() failed"
+				      : "data used without asking whether "
+					"try_lock() succeeded",
+				  by)
+				.c_str());
 	}
 
       private:
