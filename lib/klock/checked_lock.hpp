@@ -137,7 +137,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	using lent_node = typename detail::nodes_of<L>::lent_type;
 	using core = detail::checked_core<L>;
 	using core::ask_inner, core::check_node, core::check_number,
-		core::check_reader, core::read, core::release,
+		core::check_reader, core::read, core::release, core::lock_inner,
 		core::release_shared, core::take, core::take_until,
 		core::take_until_told, core::try_read, core::try_take;
 	using core::inner, core::readers, core::usage;
@@ -246,7 +246,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			return;
 		if (this->takes_again(by))
 			return verb.call(inner, with...);
-		take(own(with...), by, [&] { verb.call(inner, with...); });
+		take(own(with...), by, [&] { lock_inner(verb, by, with...); });
 	}
 	/* serve() is called once before the wait, too, so that the order learns
 	 * what it takes. */
@@ -300,6 +300,19 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			 With &...with)
 	{
 		const auto wait = [&] { return verb.call(inner, with...); };
+
+		return this->takes_again(by) ? wait()
+					     : take_until_told(by, wait);
+	}
+	/* link() is told of the checked mutexes. */
+	template <typename Link>
+	wait_result pass(detail::verb::lock_until verb, call_site by,
+			 u64 &deadline, Link &link)
+	{
+		auto outer = detail::wanted_mutex::with_outer(link);
+		const auto wait = [&] {
+			return verb.call(inner, deadline, outer);
+		};
 
 		return this->takes_again(by) ? wait()
 					     : take_until_told(by, wait);

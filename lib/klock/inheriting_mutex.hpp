@@ -229,6 +229,24 @@ struct inheriting_mutex_in : private detail::lendable {
 			lock_for_ever();
 	}
 
+	/* For checks: calls refusal.refused(why, walk) in place of the panic of
+	 * a chain, with the domain's lock held; walk(link) is lock_until()'s.
+	 * If that returns, the panic follows. */
+	template <typename Refusal>
+		requires requires(const Refusal &of,
+				  void walk(detail::no_link)) {
+			of.refused(wait_result::deadlock, walk);
+		}
+	void lock(Refusal &refusal)
+	{
+		refusal_to<Refusal> to = {*this, refusal};
+		const link_visitor first = {to.tell, &to};
+
+		if (!try_lock() &&
+		    lock_slowly(nullptr, &first) != wait_result::had)
+			lock_for_ever();
+	}
+
 	/* Takes the mutex if it is free; never sleeps. */
 	[[nodiscard]] bool try_lock()
 	{
@@ -314,6 +332,28 @@ struct inheriting_mutex_in : private detail::lendable {
 		void (*visit)(void *to, const inheriting_thread &waits,
 			      const void *wanted);
 		void *to;
+	};
+
+	/* Is told of the first link, and then has the whole chain. */
+	template <typename Refusal>
+	struct refusal_to {
+		static void tell(void *to, const inheriting_thread &first,
+				 const void *)
+		{
+			auto &me = *static_cast<refusal_to *>(to);
+
+			if (me.is_told)
+				return;
+			me.is_told = true;
+			me.refusal.refused(
+				me.mutex.why_not(first), [&](auto link) {
+					me.mutex.for_each_link(first, link);
+				});
+		}
+
+		const inheriting_mutex_in &mutex;
+		Refusal &refusal;
+		bool is_told = false;
 	};
 
 	static usize me()
@@ -426,10 +466,8 @@ struct inheriting_mutex_in : private detail::lendable {
 				});
 		bounded_text<1024> text;
 
-		text.add(why == wait_result::deadlock
-				 ? "deadlock"
-				 : "more threads wait for each other in a row "
-				   "than max_chain");
+		text.add(why == wait_result::deadlock ? "deadlock"
+						      : waits_too_deep);
 		for_each_link(thread, [&](auto &waits, const void *wanted) {
 			text.add("; thread ")
 				.add_hex(detail::mark_of(waits))

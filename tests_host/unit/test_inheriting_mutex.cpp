@@ -9,11 +9,13 @@
 #include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/inheriting_mutex.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/mutex.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
 #include <klock/recursive_lock.hpp>
 #include <klock/synchronized.hpp>
+#include <klock/too_long.hpp>
 
 #include "line.hpp"
 #include "order_kernel.hpp"
@@ -714,6 +716,70 @@ TEST_CASE("inheriting_mutex: checked: recursion, order, who holds it")
 	has(lines, " holds bus (");
 	has(lines, " sleeps on bus (");
 	has(order, "log");
+}
+
+/* Two threads, each with one of two mutexes, and the second wants both. */
+template <typename Mutex, typename Second>
+static void in_a_deadlock(Mutex &first, Mutex &second, Second wants_first)
+{
+	kernel cpu;
+
+	cpu.start(1, [&] {
+		first.lock();
+		lets(cpu.start(2, [&] {
+			second.lock();
+			first.lock();
+			first.unlock();
+			second.unlock();
+		}));
+		wants_first();
+		first.unlock();
+	});
+	cpu.run();
+}
+
+static std::string hex(const void *address)
+{
+	return klock::bounded_text<24>()
+		.add_hex(reinterpret_cast<usize>(address))
+		.c_str();
+}
+
+template <typename Mutex>
+static void deadlock_has_names()
+{
+	static Mutex bus, log;
+	std::string said;
+	std::vector<const void *> links;
+
+	INFO(shown(__PRETTY_FUNCTION__));
+	bus.set_name("bus", 3);
+	log.set_name("log");
+	in_a_deadlock(bus, log, [&] {
+		const auto link = [&](const inheriting_thread &,
+				      const void *wanted) {
+			links.push_back(wanted);
+		};
+
+		CHECK(log.lock_until(~u64{0}, link) == wait_result::deadlock);
+		said = panic_of([] { log.lock(); });
+	});
+	CHECK(links == std::vector<const void *>{&log, &bus});
+	has(said, "log, CPU 0: deadlock; at " + shown(__FILE__));
+	has(said, " waits for log (" + hex(&log) + ") at " + shown(__FILE__));
+	has(said, " waits for bus[3] (" + hex(&bus) + ") at ");
+}
+
+TEST_CASE("inheriting_mutex: checked: a deadlock is told by names")
+{
+	static constinit section_maxima<4> maxima;
+
+	deadlock_has_names<checked_lock<inheriting_mutex>>();
+	deadlock_has_names<checked_lock<recursive_lock<inheriting_mutex>>>();
+	deadlock_has_names<checked_lock<counted_lock<inheriting_mutex>>>();
+	deadlock_has_names<checked_lock<thread_lock<inheriting_mutex>>>();
+	deadlock_has_names<
+		timed_lock<checked_lock<inheriting_mutex>, maxima>>();
 }
 
 /* As a new thread that has the object, and the number, of one that ended. */

@@ -298,6 +298,14 @@ struct lock_usage {
 		say(misuse_at(what, by).add("; last read at ").add(read));
 	}
 
+	template <usize Size>
+	void say(const bounded_text<Size> &text) const
+	{
+		bounded_text<80> known;
+
+		report_misuse(known.add(label()).c_str(), this, text.c_str());
+	}
+
       private:
 	static constexpr usize nobody = 0;
 
@@ -411,13 +419,6 @@ struct lock_usage {
 		}
 		add_owner(text.add("; held by "), taken.cpu(), owner - 1);
 		text.add(", taken at ").add(taken.site());
-	}
-
-	void say(const misuse_text &text) const
-	{
-		bounded_text<80> known;
-
-		report_misuse(known.add(label()).c_str(), this, text.c_str());
 	}
 
 	/* null: "lock" */
@@ -732,6 +733,74 @@ namespace klock::detail {
 template <typename L>
 concept notes_times = requires { typename L::timed; };
 
+/* While it lives, the caller waits for this lock, which knows its owner. */
+struct wanted_mutex {
+	wanted_mutex(const lock_usage &lock, call_site by)
+	{
+		mutexes_waited_for.note(thread, &lock, lock.label(), by);
+	}
+	~wanted_mutex() { mutexes_waited_for.forget(thread); }
+	wanted_mutex(const wanted_mutex &) = delete;
+	wanted_mutex &operator=(const wanted_mutex &) = delete;
+
+	/* Calls link(thread, mutex) with the checked mutex around it. */
+	template <typename Link>
+	static auto with_outer(Link &link)
+	{
+		return [&link](const inheriting_thread &waits,
+			       const void *mutex) {
+			const auto *const its = mutexes_waited_for.of(&waits);
+
+			link(waits, its ? its->lock.load_relaxed() : mutex);
+		};
+	}
+
+      private:
+	const void *thread = klock_os_inheriting_thread();
+};
+/* Any other lock. */
+struct no_wanted_mutex {
+	no_wanted_mutex(const lock_usage &, call_site) {}
+};
+
+/* Reports a wait that such a lock refuses: inheriting_mutex.hpp, lock(). */
+struct refused_wait {
+	/* walk(link) calls link(thread, mutex) for each that waits. */
+	template <typename Walk>
+	[[gnu::noinline]] void refused(wait_result why, Walk walk) const
+	{
+		bounded_text<1024> text;
+
+		text.add(why == wait_result::deadlock ? "deadlock"
+						      : waits_too_deep);
+		text.add("; at ").add(by);
+		walk([&](const auto &waits, const void *mutex) {
+			add(text, &waits, mutex);
+		});
+		usage.say(text);
+	}
+
+	template <usize Size>
+	static void add(bounded_text<Size> &text, const void *thread,
+			const void *mutex)
+	{
+		const mutex_wanted *const its = mutexes_waited_for.of(thread);
+
+		text.add("; thread ").add_hex(reinterpret_cast<usize>(thread));
+		text.add(" waits for ");
+		if (!its) {
+			text.add_hex(reinterpret_cast<usize>(mutex));
+			return;
+		}
+		text.add(its->at.label()).add(" (");
+		text.add_hex(reinterpret_cast<usize>(its->lock.load_relaxed()));
+		text.add(") at ").add(its->at.site());
+	}
+
+	const lock_usage &usage;
+	call_site by;
+};
+
 /* The checks before and after each verb of the lock inside. */
 template <any_lock L>
 struct checked_core {
@@ -747,6 +816,22 @@ struct checked_core {
 	constexpr explicit checked_core(const char *name, From... from)
 	    : usage(name), inner(from...)
 	{
+	}
+
+	using mutex_here = typename chosen<owned_lock<L>, no_wanted_mutex,
+					   wanted_mutex>::type;
+
+	/* A wait without end; a lock that refuses one says it by names. */
+	template <typename Verb, typename... With>
+	void lock_inner(Verb verb, [[maybe_unused]] call_site by, With &...with)
+	{
+		if constexpr (owned_lock<L> && sizeof...(With) == 0) {
+			refused_wait refuses{usage, by};
+
+			verb.call(inner, refuses);
+		} else {
+			verb.call(inner, with...);
+		}
 	}
 
 	/* The number or node that lock() and unlock() must both be given. */
@@ -828,6 +913,7 @@ struct checked_core {
 		usage.before_wait(by, true, true, may_be_mine());
 		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
+		[[maybe_unused]] const mutex_here wanted(usage, by);
 		return taken_or_not(with, by, mine, try_inner);
 	}
 

@@ -11,6 +11,7 @@
  *	held_spins	by holder: a spinning lock and the line that took it
  *	lent_nodes	by the address of a node or of a number: nothing else
  *	shared_usage	by reader, one table a lock: number, CPU and context
+ *	mutexes_wanted	by thread: the checked mutex that it waits for
  *	held_by_owners	by owner: a stack of locks (order/held.hpp)
  *
  * A claim acquires the stores of the place's former owner, which that owner
@@ -343,6 +344,62 @@ struct lent_nodes {
 
 /* The table for all checked locks of a program. */
 inline constinit lent_nodes nodes_in_use;
+
+/*
+ * mutexes_wanted - the checked mutex that a thread waits for, and from where
+ *
+ * Threads that wait for each other in a row know the mutexes inside of checked
+ * ones. A report of such a row has the names and the addresses of those around
+ * them, of as many threads as the table has places for.
+ */
+struct mutex_wanted : keyed_place {
+	atomic<const void *> lock;
+	noted_lock at;
+};
+
+struct mutexes_wanted {
+	constexpr mutexes_wanted() = default;
+
+	void note(const void *thread, const void *lock, lock_label label,
+		  call_site by)
+	{
+		mutex_wanted *const mine = threads.claim(key_of(thread));
+
+		if (!mine)
+			return;
+		mine->at.note(label, by);
+		mine->lock.store_relaxed(lock);
+	}
+	void forget(const void *thread)
+	{
+		if (mutex_wanted *const mine = threads.find(key_of(thread)))
+			mine->leave();
+	}
+	/* Returns the place of what the thread waits for, or null. */
+	[[nodiscard]] const mutex_wanted *of(const void *thread)
+	{
+		return threads.find(key_of(thread));
+	}
+
+      private:
+	static constexpr usize places = 64;
+	static constexpr usize tries = 8;
+
+	static usize key_of(const void *thread)
+	{
+		return reinterpret_cast<usize>(thread);
+	}
+	/* Threads are as far apart as a cache line, a page, or a stack. */
+	static constexpr usize hash(usize key)
+	{
+		return key / 64 + key / 4096 + key / 65536;
+	}
+
+	owner_table<mutex_wanted, places, tries, hash> threads;
+};
+
+/* The table for all checked mutexes that know their owner. */
+inline constinit mutexes_wanted mutexes_waited_for;
 
 /*
  * shared_usage - the readers of one lock

@@ -125,6 +125,10 @@ struct bounded_text {
 inline constexpr const char *sleeps_with_a_spin =
 	"may sleep, but the caller holds a spinlock";
 
+/* The reports of a wait that max_chain forbids. */
+inline constexpr const char *waits_too_deep =
+	"more threads wait for each other in a row than max_chain";
+
 /* Fits three call sites and the words between them. */
 using misuse_text = bounded_text<320>;
 

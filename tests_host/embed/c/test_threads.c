@@ -380,9 +380,8 @@ static void low_would_wait(void)
 			       klock_wait_deadlock &&
 		       links == 2,
 	       "by a deadline, too, with each link");
-	expect(waiters[0] == &all[low].klock && wanted[0] == &INNER(disk) &&
-		       waiters[1] == &all[middle].klock &&
-		       wanted[1] == &INNER(bus),
+	expect(waiters[0] == &all[low].klock && wanted[0] == &disk &&
+		       waiters[1] == &all[middle].klock && wanted[1] == &bus,
 	       "low for disk, middle for bus");
 	klock_unlock(&bus);
 }
