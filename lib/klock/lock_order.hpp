@@ -145,7 +145,8 @@ struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
 					on_finding then = on_finding::panic)
-	    : lock_order{wait, attempt, taken, leave, gone, pair, end},
+	    : lock_order{wait, attempt,	   taken, leave,
+			 gone, downgraded, pair,  end},
 	      order_rules(of.learning(), then == on_finding::note),
 	      owners{of.held, Owners}
 	{
@@ -224,6 +225,16 @@ struct order_keeper : lock_order, private order_rules {
 		if (one)
 			one->leave();
 		return {mine, one};
+	}
+
+	/* The caller, which holds the lock, reads from here on. */
+	void note_downgraded(const wanted_lock &read)
+	{
+		held_locks *const mine = owners.mine_with(read.lock);
+
+		if (held_lock *const one =
+			    mine ? mine->find(read.lock) : nullptr)
+			one->mode.store_relaxed(read.mode());
 	}
 
 	/* This thread has ended: the inheriting mutexes that it held are free
@@ -405,6 +416,10 @@ struct order_keeper : lock_order, private order_rules {
 	static held_place leave(lock_order &of, const void *lock)
 	{
 		return static_cast<order_keeper &>(of).leaving(lock);
+	}
+	static void downgraded(lock_order &of, const wanted_lock &read)
+	{
+		static_cast<order_keeper &>(of).note_downgraded(read);
 	}
 	static address_pair pair(lock_order &of, const address_pair &next)
 	{

@@ -53,6 +53,8 @@ TEST_CASE("checked_lock: sizes")
 	STATIC_REQUIRE(sizeof(lock_usage) == (sizeof(void *) == 8 ? 80 : 56));
 	STATIC_REQUIRE(sizeof(held_spins) + sizeof(lent_nodes) ==
 		       (sizeof(void *) == 8 ? 12 : 7) * 1024);
+	STATIC_REQUIRE(sizeof(mutexes_wanted) ==
+		       (sizeof(void *) == 8 ? 5 : 3) * 512);
 	STATIC_REQUIRE(sizeof(checked_if<false, ticket_lock<u8>>) == 2);
 	STATIC_REQUIRE(sizeof(byte_lock) ==
 		       sizeof(checked_if<true, ticket_lock<u8>>));

@@ -14,6 +14,7 @@
 #include <klock/order_calls.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/print_held.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/semaphore.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/shared_mutex.hpp>
@@ -497,6 +498,59 @@ TEST_CASE("sleep: counted: a wait is one, and a deadline's")
 		(one.shared ? by_readers : contended) += one.contended;
 	CHECK(contended == 1);
 	CHECK(by_readers == 1);
+}
+
+/* held: a guard, or a lock by itself. */
+template <typename Held>
+static void reads_once_downgraded(Held &held)
+{
+	std::vector<std::string> lines;
+	const auto look = [&] {
+		lines.clear();
+		print_held([&](const char *line) { lines.push_back(line); });
+	};
+
+	look();
+	has(lines.back(), " holds routes (");
+	held.downgrade();
+	look();
+	has(lines.back(), " reads routes (");
+	CHECK(lines.back().find("holds") == std::string::npos);
+}
+
+template <typename L>
+static void reads_once_downgraded()
+{
+	const new_order<64, 4> fresh;
+	L lock;
+	const irqs on(sleeping<L>);
+
+	INFO(shown(__PRETTY_FUNCTION__));
+	lock.lock();
+	reads_once_downgraded(lock);
+	lock.unlock_shared();
+	guard held(lock);
+	reads_once_downgraded(held);
+}
+
+TEST_CASE("print_held: a writer that was downgraded reads")
+{
+	reads_once_downgraded<checked_lock<rw_ticket_lock<u8>, "routes">>();
+	reads_once_downgraded<checked_lock<phase_fair_lock<u8>, "routes">>();
+	reads_once_downgraded<checked_lock<shared_mutex, "routes">>();
+
+	const new_order<64, 4> fresh;
+	checked_lock<phase_fair_lock<u8>, "routes"> routes;
+	irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">> handlers;
+	{
+		upgradable_guard held(routes);
+
+		held.upgrade();
+		reads_once_downgraded(held);
+	}
+	irq_guard held(handlers);
+
+	reads_once_downgraded(held);
 }
 
 TEST_CASE("sleep: checked: print_held names who sleeps on what")

@@ -1268,6 +1268,13 @@ struct checked_core {
 			spins_held.note(&usage, usage.label(), by);
 	}
 
+	/* The holder reads from here on. */
+	void note_downgraded(call_site by) const
+	{
+		if (lock_order *const order = kernel_lock_order())
+			order->on_downgraded(*order, wanted(by, true));
+	}
+
 	/* Whether it is the gate of an irq_shared_lock whose writer holds the
 	 * other lock, which is noted. */
 	static bool is_half()

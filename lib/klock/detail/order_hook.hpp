@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order_hook - the seven calls by which lock_order.hpp learns of checked locks
+ * order_hook - the eight calls by which lock_order.hpp learns of checked locks
  *
  * They are pointers, so that a file which takes checked locks does not compile
  * lock_order.hpp: only the file that defines klock_os_lock_order() does.
@@ -62,6 +62,7 @@ struct lock_order {
 	void (*on_taken)(held_place);
 	held_place (*on_leave)(lock_order &, const void *lock);
 	void (*on_gone)(held_place);
+	void (*on_downgraded)(lock_order &, const wanted_lock &);
 	address_pair (*on_pair)(lock_order &, const address_pair &next);
 	void (*on_end)(lock_order &, const inheriting_thread &);
 };
