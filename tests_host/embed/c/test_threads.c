@@ -2,8 +2,8 @@
 /*
  * The locks that sleep, from C, by a scheduler of its own: one program plays
  * three threads of three priorities, and who sleeps lets the others go on. Why
- * each wait by a deadline ended; who inherits which priority. With CHECKED
- * defined, the same of the checked forms.
+ * each wait by a deadline ended; how often each wait without one parks; who
+ * inherits which priority. With CHECKED defined, the same of the checked forms.
  */
 #include <klock/klock.h>
 
@@ -79,6 +79,8 @@ int klock_os_context(void) { return context; }
 __SIZE_TYPE__ klock_os_thread(void) { return self; }
 void klock_os_unpark(__SIZE_TYPE__ thread) { (void)thread; }
 void klock_os_unparked(void) {}
+void klock_os_preempt_off(void) {}
+void klock_os_preempt_on(void) {}
 
 void klock_os_panic(const char *lock_name, const void *lock_address,
 		    unsigned cpu, const char *what)
@@ -88,14 +90,18 @@ void klock_os_panic(const char *lock_name, const void *lock_address,
 	exit(1);
 }
 
+static unsigned parks, parks_until;
+
 void klock_os_park(void)
 {
+	parks++;
 	if (!others_go_on())
 		klock_os_panic("none", 0, 0, "sleeps for ever");
 }
 
 _Bool klock_os_park_until(unsigned long long deadline)
 {
+	parks_until++;
 	if (!others_go_on() && !killed && deadline == ~0ull)
 		klock_os_panic("none", 0, 0, "sleeps for ever");
 	return !killed && klock_cycles() < deadline;
@@ -126,6 +132,7 @@ static struct KLOCK(mutex) files = FIRST(files, KLOCK_MUTEX_INIT);
 static struct KLOCK(shared_mutex) names = FIRST(names, KLOCK_SHARED_MUTEX_INIT);
 static struct KLOCK(inheriting_mutex) bus = FIRST(bus, KLOCK_INHERITING_MUTEX_INIT);
 static struct KLOCK(inheriting_mutex) disk = FIRST(disk, KLOCK_INHERITING_MUTEX_INIT);
+static struct KLOCK(ticket_u8) ring = FIRST(ring, KLOCK_TICKET_INIT);
 static struct KLOCK(semaphore) jobs = FIRST(jobs, KLOCK_SEMAPHORE_INIT(0));
 static struct KLOCK(completion) done = FIRST(done, KLOCK_COMPLETION_INIT);
 static struct KLOCK(condition) changed = FIRST(changed, KLOCK_CONDITION_INIT);
@@ -134,11 +141,12 @@ static struct KLOCK(wait_queue) arrivals = FIRST(arrivals, KLOCK_WAIT_QUEUE_INIT
 
 typedef unsigned long long cycles;
 
-/* A verb with a deadline: what is awaited is not there until bring(), by
- * another, and take_back() makes it so again. */
+/* A wait, with a deadline and without: what is awaited is not there until
+ * bring(), by another, and take_back() makes it so again. */
 struct wait {
 	const char *name;
-	enum klock_wait_result (*why)(cycles deadline);
+	enum klock_wait_result (*why)(cycles deadline); /* null: none */
+	void (*for_ever)(void);				/* null: none */
 	void (*hold)(void);
 	void (*bring)(void);
 	void (*take_back)(void);
@@ -204,19 +212,62 @@ static enum klock_wait_result bus_ended(cycles deadline)
 	return klock_lock_until(&bus, deadline);
 }
 
+DOES(read_names, klock_lock_shared(&names))
+DOES(take_unit, klock_acquire(&jobs))
+DOES(wait_done, klock_wait(&done))
+DOES(wait_arrival, klock_wait(&arrivals, arrived, &there))
+
+static void wait_changed(void)
+{
+	klock_lock(&files);
+	klock_wait_with(&changed, &files);
+	klock_unlock(&files);
+}
+
+static void wait_changed_irqsave(void)
+{
+	unsigned long flags = klock_lock_irqsave(&ring);
+
+	klock_wait_with_irqsave(&changed, flags, &ring);
+	klock_unlock_irqrestore(&ring, flags);
+}
+
+static void wait_changed_preempt_off(void)
+{
+	klock_lock_preempt_off(&ring);
+	klock_wait_with_preempt_off(&changed, &ring);
+	klock_unlock_preempt_on(&ring);
+}
+
+static void sleep_for_ever(void)
+{
+	struct klock_sleeper me;
+
+	klock_prepare(&changed, &me);
+	expect(klock_sleep(&changed, &me, 0), "notified");
+}
+
 static const struct wait waits[] = {
-	{"mutex", lock_ended, lock_files, unlock_files, unlock_files},
-	{"shared_mutex", write_ended, lock_names, unlock_names, unlock_names},
-	{"shared_mutex, to read", read_ended, lock_names, unlock_names,
-	 stop_reading},
-	{"inheriting_mutex", bus_ended, lock_bus, unlock_bus, unlock_bus},
-	{"inheriting_mutex, a try", try_bus_ended, lock_bus, unlock_bus,
+	{"mutex", lock_ended, lock_files, lock_files, unlock_files,
+	 unlock_files},
+	{"shared_mutex", write_ended, lock_names, lock_names, unlock_names,
+	 unlock_names},
+	{"shared_mutex, to read", read_ended, read_names, lock_names,
+	 unlock_names, stop_reading},
+	{"inheriting_mutex", bus_ended, lock_bus, lock_bus, unlock_bus,
 	 unlock_bus},
-	{"semaphore", acquire_ended, nothing, release, nothing},
-	{"completion", completion_ended, nothing, set, reset},
-	{"condition", condition_ended, nothing, notify, nothing},
-	{"condition, in two parts", sleep_ended, nothing, notify, nothing},
-	{"wait_queue", queue_ended, nothing, wake, empty},
+	{"inheriting_mutex, a try", try_bus_ended, 0, lock_bus, unlock_bus,
+	 unlock_bus},
+	{"semaphore", acquire_ended, take_unit, nothing, release, nothing},
+	{"completion", completion_ended, wait_done, nothing, set, reset},
+	{"condition", condition_ended, wait_changed, nothing, notify, nothing},
+	{"condition, interrupts off", 0, wait_changed_irqsave, nothing, notify,
+	 nothing},
+	{"condition, preemption off", 0, wait_changed_preempt_off, nothing,
+	 notify, nothing},
+	{"condition, in two parts", sleep_ended, sleep_for_ever, nothing,
+	 notify, nothing},
+	{"wait_queue", queue_ended, wait_arrival, nothing, wake, empty},
 };
 
 static const struct wait *waited;
@@ -271,6 +322,8 @@ static void why_each_ended(void)
 		const struct wait *const wait = &waits[i];
 		const cycles never = ~0ull;
 
+		if (!wait->why)
+			continue;
 		ends(wait, bring, never, klock_wait_had, "had");
 		ends(wait, 0, 0, klock_wait_deadline, "its deadline");
 		ends(wait, kill_sleeper, never, klock_wait_killed, "killed");
@@ -280,6 +333,31 @@ static void why_each_ended(void)
 		     "had, though it is killed");
 		ends(wait, bring_late, klock_deadline_in(50000), klock_wait_had,
 		     "had, though it is late");
+	}
+}
+
+/* -- Waits without a deadline -- */
+
+/* Nothing has come when the first park is over. */
+static void nobody(void) { meanwhile = bring; }
+
+/* A wait that does not sleep would be right, too, but for the CPU's time. */
+static void each_parks(void)
+{
+	for (unsigned i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		waited = &waits[i];
+		now = waited->name;
+		if (!waited->for_ever)
+			continue;
+		self = low;
+		waited->hold();
+		self = high;
+		meanwhile = nobody;
+		parks = parks_until = 0;
+		waited->for_ever();
+		expect(parks == 2 && parks_until == 0,
+		       "parks until what it waits for is there");
+		waited->take_back();
 	}
 }
 
@@ -456,6 +534,7 @@ int main(void)
 {
 	alarm(600); /* a hang */
 	why_each_ended();
+	each_parks();
 	for (int round = 0; round < 2; round++) {
 		two_threads();
 		three_threads();
