@@ -23,7 +23,6 @@ and no more:
 An sh block outside of a recipe that is not so marked is an error: nothing in a
 guide goes untested. So is a comment of another kind, which would hide a step.
 
-  guide.py --root TOP --list GUIDE            the recipes: NAME or NAME,OTHER
   guide.py --root TOP --check GUIDE...        marks, excerpts and links are right
   guide.py --root TOP --run NAME --work DIR GUIDE
 """
@@ -248,7 +247,6 @@ def check(root, guide):
 def arguments():
     parser = tool.Parser(__doc__)
     parser.add_argument("--root", type=tool.folder, required=True)
-    parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--run", metavar="NAME")
     parser.add_argument("--work", type=Path)
@@ -266,11 +264,6 @@ def main():
     try:
         if args.run:
             return run(root, guides[0], args.run, args.work.resolve())
-        if args.list:
-            for name, (start, _) in steps_of(guides[0].read_text()).items():
-                if name:
-                    print(",".join(filter(None, (name, start.after))))
-            return 0
         found = [text for guide in guides for text in check(root, guide)]
     except Wrong as wrong:
         found = [str(wrong)]

@@ -25,7 +25,7 @@ MISTAKES = [
     ("tests_host/lint/tree.py", ["--root", "missing"],
      "missing: no such folder"),
     ("tests_host/lint/tree.py", ["--root", "lib"], "lib holds no lib/klock"),
-    ("tests_host/embed/guide.py", ["--root", ".", "--list", "missing.md"],
+    ("tests_host/embed/guide.py", ["--root", ".", "--check", "missing.md"],
      "missing.md: No such file"),
     ("tests_host/embed/guide.py", ["--root", ".", "--run", "x", "README.md"],
      "--work is missing"),

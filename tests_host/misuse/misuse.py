@@ -537,11 +537,29 @@ def one_python_in_cmake(case):
         case.expect(not lines, f"{path.name}: {lines[:1]}")
 
 
+# The tests of the lab's seeded faults are rows of a table.
+READ_BY_SCRIPT = ["mutants.py boots"]
+
+
+def few_scripts_in_cmake(case):
+    """The configuration runs no script but those whose answer it needs."""
+    python, calls = case.scratch / "python", case.scratch / "calls"
+    python.write_text(f"#!/bin/sh\necho \"$*\" >>'{calls}'\n"
+                      'exec /usr/bin/python3 "$@"\n')
+    python.chmod(0o755)
+    case.must("cmake", "-S", case.root, "-B", "build", "-G", "Ninja",
+              f"-DPython3_EXECUTABLE={python}")
+    scripts = re.findall(r"(\w+\.py \w+).* --|(\w+\.py.*)", calls.read_text())
+    scripts = [first or other for first, other in scripts]
+    case.expect(scripts == READ_BY_SCRIPT, f"runs {scripts}")
+
+
 CASES = [wrong_is_found, errors_are_short, right_is_silent, headers_are_silent,
          in_c, port_and_language, typing_errors_of_make,
          two_ports_in_one_program, two_versions_in_one_program,
          two_overlays_in_one_program, two_ports_in_cmake,
-         missing_program_in_cmake, one_python_in_cmake, wrong_version, exceptions_are_fine,
+         missing_program_in_cmake, one_python_in_cmake,
+         few_scripts_in_cmake, wrong_version, exceptions_are_fine,
          stray_unlock_is_the_guards_line]
 
 
