@@ -106,28 +106,39 @@ def _marked(text, part):
     return lines, marked
 
 
-def _wrong(case, file, part):
-    """One part of a file: clang's messages, and the lines g++ complains of."""
+def _by_clang(case, file, part):
+    """Compares clang's messages. Returns the command, without its compiler."""
     folders, flags, clangs = FILES[file]
     source = HERE / file
-    text = source.read_text()
     command = ["-std=c++20", "-Wall", "-Wextra", "-Wno-unused-variable",
                "-fsyntax-only", f"-DWRONG={part}", *flags,
                *case.includes(*folders), source]
-    if f"#if WRONG == {part} /* -m32 */" in text:
+    if f"#if WRONG == {part} /* -m32 */" in source.read_text():
         command.insert(0, "-m32")
     case.must("clang++", "-Xclang", "-verify=says", *VERIFY, *clangs, *command)
-    if clangs:
+    return command
+
+
+def _wrong(case, file, part):
+    """One part of a file: clang's messages, and the lines of g++'s."""
+    command = _by_clang(case, file, part)
+    if FILES[file][2]:
         # It compiles without that warning, and with g++.
         for compiler in COMPILERS:
             case.must(compiler, "-Werror", *command)
         return
     _, said = case.call("g++", *command)
-    lines, marked = _marked(text, part)
+    lines, marked = _marked((HERE / file).read_text(), part)
     found = _complained_of(said, file) & lines
     case.expect(marked and found == marked,
                 f"g++: {file}, part {part}: complains of {sorted(found)}, not "
                 f"of {sorted(marked)}:\n{said}")
+
+
+def first_wrong_is_found(case):
+    """In level test: the first part of each file has most of it."""
+    for file in FILES:
+        _by_clang(case, file, 1)
 
 
 def wrong_is_found(case):
@@ -554,8 +565,9 @@ def few_scripts_in_cmake(case):
     case.expect(scripts == READ_BY_SCRIPT, f"runs {scripts}")
 
 
-CASES = [wrong_is_found, errors_are_short, right_is_silent, headers_are_silent,
-         in_c, port_and_language, typing_errors_of_make,
+CASES = [first_wrong_is_found, wrong_is_found, errors_are_short,
+         right_is_silent, headers_are_silent, in_c, port_and_language,
+         typing_errors_of_make,
          two_ports_in_one_program, two_versions_in_one_program,
          two_overlays_in_one_program, two_ports_in_cmake,
          missing_program_in_cmake, one_python_in_cmake,
