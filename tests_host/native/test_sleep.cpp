@@ -16,6 +16,7 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -115,6 +116,26 @@ TEST_CASE("sleep: what is brought is taken, and nobody stays behind")
 		passes(one);
 	passes(fifo);
 	passes(lends);
+}
+
+TEST_CASE("sleep: each kind of fault is named")
+{
+	using namespace klock::selftest::sleepers;
+	const row &sections = rows[0], &units = rows[3];
+	const auto verdict = [](const row &of, auto spoil) {
+		here.prepare(0, 0);
+		spoil();
+		const char *wrong = fault(of);
+		return std::string(wrong ? wrong : "");
+	};
+
+	for (const row *one : {&sections, &units, &lends})
+		CHECK(verdict(*one, [] {}) == "");
+	CHECK(verdict(sections, [] { here.wrong.store_relaxed(1); }) != "");
+	CHECK(verdict(sections, [] { here.brought.store_relaxed(1); }) != "");
+	CHECK(verdict(units, [] { here.stock.store_relaxed(1); }) != "");
+	CHECK(verdict(units, [] { here.rounds = here.threads = 1; }) != "");
+	CHECK(verdict(lends, [] { here.loans_left.store_relaxed(1); }) != "");
 }
 
 TEST_CASE("sleep: freed by the last who holds it")

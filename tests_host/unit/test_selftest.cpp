@@ -97,6 +97,26 @@ TEST_CASE("selftest: each kind of fault is named, a vacuous run too")
 	      }) == "");
 }
 
+TEST_CASE("deadline: each kind of fault is named, a vacuous run too")
+{
+	const auto verdict = [](auto spoil) {
+		deadline_result r{};
+		r.refused = r.sections = 1;
+		spoil(r);
+		const char *wrong = fault(r);
+		return std::string(wrong ? wrong : "");
+	};
+
+	CHECK(verdict([](deadline_result &) {}) == "");
+	CHECK(verdict([](deadline_result &r) { r.let_in = 1; }) != "");
+	CHECK(verdict([](deadline_result &r) { r.early = 1; }) != "");
+	CHECK(verdict([](deadline_result &r) { r.refused = 0; }) != "");
+	CHECK(verdict([](deadline_result &r) { r.sections = 0; }) != "");
+	CHECK(verdict([](deadline_result &r) { r.wrong = 1; }) != "");
+	CHECK(verdict([](deadline_result &r) { r.never_in_time = 1; }) != "");
+	CHECK(verdict([](deadline_result &r) { r.gave_up = true; }) != "");
+}
+
 TEST_CASE("selftest: no update is lost where a count passes 2^32")
 {
 	using lock = subject<"ticket_lock<u8>", ticket_lock<u8>, service::fifo>;
