@@ -119,4 +119,33 @@ result each_weaker(model::options how, Explore explore, Visit visit)
 	return whole;
 }
 
+/* The operations of calls without a contender. */
+template <typename World, typename Calls>
+std::string operations(Calls calls)
+{
+	return model::explore<World>(
+		       {.sections = {1}, .max_executions = 1},
+		       [calls](World &w, unsigned) { calls(w); },
+		       [](World &) { model::check(false, "shown"); })
+		.timeline;
+}
+
+inline unsigned times(const std::string &text,
+		      std::initializer_list<const char *> all)
+{
+	unsigned n = 0;
+
+	for (const char *what : all)
+		for (auto at = text.find(what); at != text.npos;
+		     at = text.find(what, at + 1))
+			n++;
+	return n;
+}
+
+/* The number of read-modify-writes in a timeline. */
+inline unsigned rmws(const std::string &text)
+{
+	return times(text, {" cas ", " add ", " exchange ", " fetch_"});
+}
+
 } // namespace verdict

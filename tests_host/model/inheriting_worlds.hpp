@@ -2,11 +2,9 @@
 /*
  * inheriting_worlds - threads that lend their priorities, for the checker
  *
- * Thread i is of priority i + 1. Each has a role, a letter: a, b: a section of
- * that mutex, A, B: by a deadline; n: b, and a inside; N: a by a deadline; m:
- * a, and b inside; q, r: as n and m, and the inner one may be refused; e takes
- * a and ends; h changes the priority of thread 0 to 9 inside of a; p and P
- * change the priority of thread 0 to 9, of thread 1 to 0.
+ * Thread i is of priority i + 1. Its role is a word (roles.hpp), of the mutexes
+ * a and b; in capitals, by a deadline. Steps in it: ^ changes the priority of
+ * thread 0 to 9, _ that of thread 1 to 0; ! ends with all that it holds.
  *
  * The loans are checked at each release of the domain's lock: by who waits, not
  * by the lists from which klock takes them.
@@ -110,7 +108,8 @@ struct two_mutexes {
 	plain<unsigned> x, y;
 	/* who had a ended with it */
 	plain<bool> ended;
-	/* one has role e */
+	bool has_ended[4] = {}; /* on the host */
+	/* one does */
 	static inline bool one_ends;
 
 	void change_a()
@@ -120,78 +119,76 @@ struct two_mutexes {
 		ended.set(false);
 		x.set(x.get() + 1);
 	}
-	void change_b() { y.set(y.get() + 1); }
-
-	void section(char role)
+	bool take_a(bool waits)
 	{
-		if (role == 'A' ? !a.try_lock_until(1) : (a.lock(), false))
-			return;
+		if (!waits && !a.try_lock_until(1))
+			return false;
+		if (waits)
+			a.lock();
 		change_a();
-		if (role == 'h')
-			priority_changed<domain>(threads[0], 9);
-		a.unlock();
+		return true;
 	}
-	void other_section(char role)
+	bool take_b(bool waits)
 	{
-		if (role == 'B' ? !b.try_lock_until(1) : (b.lock(), false))
-			return;
-		change_b();
-		b.unlock();
+		if (!waits && !b.try_lock_until(1))
+			return false;
+		if (waits)
+			b.lock();
+		y.set(y.get() + 1);
+		return true;
 	}
-	/* The outer one, and the inner one inside. */
-	template <typename Take>
-	void nested(inheriting &outer, inheriting &inner, Take take)
+	bool take(char letter)
 	{
-		outer.lock();
-		if (take(inner)) {
-			x.set(x.get() + 1);
-			y.set(y.get() + 1);
-			inner.unlock();
+		switch (letter) {
+		case 'a':
+		case 'A':
+			return take_a(letter == 'a');
+		case 'b':
+		case 'B':
+			return take_b(letter == 'b');
+		case '^':
+			return priority_changed<domain>(threads[0], 9), true;
+		case '_':
+			return priority_changed<domain>(threads[1], 0), true;
+		default:
+			return ends(), true;
 		}
-		outer.unlock();
 	}
-	void ends(inheriting_thread &me)
+	void release(char letter)
 	{
-		a.lock();
-		change_a();
+		if (has_ended[model::cpu()])
+			return;
+		if (letter == 'a' || letter == 'A')
+			a.unlock();
+		else if (letter == 'b' || letter == 'B')
+			b.unlock();
+	}
+	void ends()
+	{
 		ended.set(true);
-		thread_ends<domain>(me, true, [](const void *) {});
+		has_ended[model::cpu()] = true;
+		thread_ends<domain>(threads[model::cpu()], true,
+				    [](const void *) {});
 	}
 
-	void play(unsigned cpu, char role)
+	void play(const char *word)
 	{
-		const auto waits = [](inheriting &m) { return m.lock(), true; };
-		const auto asks = [](inheriting &m) {
-			return m.try_lock_until(1);
-		};
-
-		if (std::strchr("aAh", role))
-			section(role);
-		else if (std::strchr("bB", role))
-			other_section(role);
-		else if (std::strchr("nNq", role))
-			role == 'n' ? nested(b, a, waits) : nested(b, a, asks);
-		else if (std::strchr("mr", role))
-			role == 'm' ? nested(a, b, waits) : nested(a, b, asks);
-		else if (role == 'e')
-			ends(threads[cpu]);
-		else if (role == 'p')
-			priority_changed<domain>(threads[0], 9);
-		else if (role == 'P')
-			priority_changed<domain>(threads[1], 0);
+		worlds::nest(
+			word, [this](char letter) { return take(letter); },
+			[this](char letter) { release(letter); });
 	}
 };
 
-inline result lending(options how, const char *roles)
+inline result lending(options how, const char *words)
 {
-	how.sections.assign(std::strlen(roles), 1);
+	how.sections = worlds::one_section_each(words);
 	set_priorities(1, 1);
-	two_mutexes::one_ends = std::strchr(roles, 'e');
+	two_mutexes::one_ends = std::strchr(words, '!');
 	return run<two_mutexes>(
 		how,
-		[=](two_mutexes &w, unsigned cpu) {
+		[words](two_mutexes &w, unsigned cpu) {
 			is_over = false;
-			w.play(cpu, roles[cpu]);
+			w.play(worlds::word_of(words, cpu));
 		},
 		[](two_mutexes &w) {
 			is_over = true;

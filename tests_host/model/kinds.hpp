@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "roles.hpp"
+
 #include <klock/selftest/locks.hpp>
 
 #include <model/model.hpp>
@@ -22,8 +24,6 @@ using klock::u64;
 using klock::u8;
 using klock::selftest::contender;
 using klock::selftest::reader;
-
-inline constexpr unsigned most_cpus = 9;
 
 /*
  * The locks that tests visit are one of each algorithm; where the same files

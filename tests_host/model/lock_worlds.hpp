@@ -3,34 +3,9 @@
  * lock_worlds - what the tests have CPUs do with a lock, whatever its kind
  *
  * A world is a lock, the data that it protects, and a role for each CPU: a
- * letter of the table below. A scene says what the CPUs know of each other. So
- * a test is a row: the scene, the roles, how often each CPU has its section,
- * and how many executions there are.
- *
- *	l	writes: waits for the lock
- *	L	writes: waits until a deadline, which may pass at any look
- *	t	writes, if a try gets the lock
- *	T	as t and as L, turn by turn
- *	q	writes: waits in turn, without a try before
- *	Q	as q and as t, turn by turn
- *	z	writes: serves while it waits
- *	a	writes: tries again and again, until a later time
- *	k	as l, with a node on its stack
- *	r R s	reads: waits, waits until a deadline, tries
- *	i	as r, with interrupts on while it reads
- *	d	writes, downgrades, and reads
- *	v	reads, upgradable, and does not upgrade
- *	x	reads, upgrades, and writes
- *	y	as x, if tries get the lock and upgrade it
- *	m n	n reads when m does, and m until n does
- *	f M	both M read when f has written, each until the other does
- *	u	unparks CPU 0, for nothing
- *	-	does nothing
- *
- * A handler may have any of them that takes the lock, or
- *
- *	O	takes another lock
- *	|	waits until CPU 0 has left
+ * letter of the table in roles.hpp. A scene says what the CPUs know of each
+ * other. So a test is a row: the scene, the roles, how often each CPU has its
+ * section, and how many executions there are.
  *
  * The data are two words where anybody reads, changed one after the other: so
  * torn data are seen, besides races and lost updates.
@@ -38,6 +13,7 @@
 #pragma once
 
 #include "kinds.hpp"
+#include "roles.hpp"
 
 #include <klock/arch/irq.hpp>
 #include <klock/plain.hpp>
@@ -62,98 +38,6 @@ inline constexpr unsigned everybody = ~0u;
 inline unsigned sum(const std::vector<unsigned> &sections)
 {
 	return std::accumulate(sections.begin(), sections.end(), 0u);
-}
-
-/* -- Roles ------------------------------------------------------------------
- */
-
-enum class as : u8 { nobody, writer, reader, upgradable };
-enum class way : u8 {
-	waits,
-	deadline,
-	tries,
-	in_turn,
-	serves,
-	asks,
-	/* alternately */
-	tries_then_deadline,
-	in_turn_then_tries
-};
-enum class then : u8 { nothing, downgrades, upgrades };
-
-struct role {
-	char letter;
-	as what;
-	way how = way::waits;
-	then next = then::nothing;
-	/* m, n, f, M: waits for another before; stays until so many are in */
-	bool comes_second = false, counts_itself = false;
-	u8 stays_for = 0;
-
-	bool changes() const
-	{
-		return what == as::writer || next == then::upgrades;
-	}
-	bool reads() const
-	{
-		return what == as::reader || what == as::upgradable ||
-		       next == then::downgrades;
-	}
-	bool alternates() const
-	{
-		return how == way::tries_then_deadline ||
-		       how == way::in_turn_then_tries;
-	}
-	/* Its section may be left out, though it is patient. */
-	bool tries() const
-	{
-		return how == way::tries || how == way::asks || alternates();
-	}
-};
-
-inline constexpr role roles[] = {
-	{'l', as::writer},
-	{'L', as::writer, way::deadline},
-	{'t', as::writer, way::tries},
-	{'q', as::writer, way::in_turn},
-	{'z', as::writer, way::serves},
-	{'T', as::writer, way::tries_then_deadline},
-	{'Q', as::writer, way::in_turn_then_tries},
-	{'k', as::writer},
-	{'a', as::writer, way::asks},
-	{'r', as::reader},
-	{'R', as::reader, way::deadline},
-	{'s', as::reader, way::tries},
-	{'i', as::reader},
-	{'d', as::writer, way::waits, then::downgrades},
-	{'v', as::upgradable},
-	{'x', as::upgradable, way::waits, then::upgrades},
-	{'y', as::upgradable, way::tries, then::upgrades},
-	{'m', as::reader, way::waits, then::nothing, false, true, 2},
-	{'n', as::reader, way::waits, then::nothing, true, true},
-	{'f', as::writer, way::waits, then::nothing, false, true},
-	{'M', as::reader, way::waits, then::nothing, true, true, 3},
-	{'u', as::nobody},
-	{'-', as::nobody},
-	{'|', as::nobody},
-	{'O', as::nobody},
-};
-
-inline const role &role_of(char letter)
-{
-	for (const role &r : roles)
-		if (r.letter == letter)
-			return r;
-	throw std::string("no such role: ") + letter;
-}
-
-/* Whether any of them is such a role. */
-template <typename Is>
-bool any_of(const std::string &letters, Is is)
-{
-	return std::any_of(letters.begin(), letters.end(), [is](char c) {
-		return std::invoke(is, role_of(c));
-	});
 }
 
 /* -- The world --------------------------------------------------------------
@@ -297,6 +181,7 @@ struct world {
 			asking it{by, lock};
 			return klock::try_lock_for(it, now.later);
 		}
+		case way::overwrites:
 		case way::waits:
 			break;
 		}
@@ -320,7 +205,7 @@ struct world {
 	}
 
 	/* Does with it held what the role does. Returns how it is held then. */
-	as use(const role &is)
+	as use(const role &is, const person &by)
 	{
 		using enum change;
 
@@ -342,6 +227,13 @@ struct world {
 		if (now.while_held)
 			now.while_held(lock, a.get());
 		add();
+		if (is.next == then::takes_again) {
+			check(by.writer.try_lock(lock),
+			      "the owner waits for nobody");
+			add();
+			by.writer.unlock(lock);
+			add();
+		}
 		if (is.next != then::downgrades)
 			return as::writer;
 		const unsigned mine = a.get();
@@ -359,6 +251,10 @@ struct world {
 		else
 			(void)lock.change_to(change::unlock_upgradable);
 	}
+	void use_and_leave(const role &is, const person &by)
+	{
+		leave(use(is, by), by);
+	}
 	/* Whether it did what the role has to do. */
 	bool section(const role &is, const person &by, unsigned nth = 0)
 	{
@@ -366,7 +262,7 @@ struct world {
 			return false;
 		if (is.letter == 'i')
 			klock::arch::irq_restore(true);
-		const as held = use(is);
+		const as held = use(is, by);
 		if (is.letter == 'i')
 			(void)klock::arch::irq_save();
 		leave(held, by);
@@ -420,8 +316,10 @@ struct world {
 
 		if (!take(is, by))
 			(void)take(role_of('l'), by);
-		const as held = change_as(is);
+		const as held = change_as(is, by);
 		const bool last = gives_up_the_last();
+		if (is.next == then::takes_again)
+			by.writer.unlock(lock);
 		leave(held, by);
 		if (last)
 			end_lock();
@@ -434,7 +332,7 @@ struct world {
 			(void)inside.await_eq_relaxed(1);
 		(void)take(role_on(cpu), threads[cpu]);
 		inside.store_relaxed(1);
-		leave(use(role_on(cpu)), threads[cpu]);
+		use_and_leave(role_on(cpu), threads[cpu]);
 		if (cpu == 1)
 			end_lock();
 	}
@@ -457,7 +355,7 @@ struct world {
 			(void)take(role_on(cpu), threads[cpu]);
 			said[0].store_release(1);
 			said[1].await_eq_acquire(1);
-			leave(use(role_on(cpu)), threads[cpu]);
+			use_and_leave(role_on(cpu), threads[cpu]);
 			return;
 		}
 		said[0].await_eq_acquire(1);
@@ -480,7 +378,7 @@ struct world {
 		(void)take(role_on(cpu), threads[cpu]);
 		if (cpu == 0 && downgrades)
 			said[2].store_relaxed(1);
-		const as held = use(role_on(cpu));
+		const as held = use(role_on(cpu), threads[cpu]);
 		said[cpu].store_relaxed(1);
 		said[cpu ^ 1].await_eq_acquire(1);
 		look();
@@ -509,7 +407,7 @@ struct world {
 		}
 		(void)take(role_on(cpu), threads[cpu]);
 		said[0].store_release(1);
-		leave(use(role_on(cpu)), threads[cpu]);
+		use_and_leave(role_on(cpu), threads[cpu]);
 		said[1].store_release(1);
 	}
 
@@ -520,7 +418,7 @@ struct world {
 			(void)take(role_on(cpu), threads[cpu]);
 			check(a.get() != 0, "not held back");
 		}
-		leave(use(role_on(cpu)), threads[cpu]);
+		use_and_leave(role_on(cpu), threads[cpu]);
 	}
 
 	/*
@@ -531,7 +429,7 @@ struct world {
 	void shootdown(unsigned cpu)
 	{
 		(void)take(role_on(cpu), threads[cpu]);
-		const as held = use(role_on(cpu));
+		const as held = use(role_on(cpu), threads[cpu]);
 		if (cpu == 0) {
 			said[0].store_release(1);
 			said[1].await_eq_acquire(1);
@@ -586,7 +484,7 @@ struct world {
 			served.set(1);
 			said[1].store_release(1);
 		}
-		leave(use(role_on(cpu)), threads[cpu]);
+		use_and_leave(role_on(cpu), threads[cpu]);
 	}
 
 	/* CPU 0 counts how often it is in though CPU 1 has come, and waits. */
@@ -597,7 +495,7 @@ struct world {
 		(void)take(role_on(cpu), threads[cpu]);
 		if (said[1].load_acquire() && !served.get())
 			bypassed++;
-		leave(use(role_on(cpu)), threads[cpu]);
+		use_and_leave(role_on(cpu), threads[cpu]);
 	}
 
 	/*
@@ -611,7 +509,7 @@ struct world {
 			said[0].store_release(1);
 			said[1].await_eq_acquire(1);
 			said[2].await_eq_acquire(1);
-			leave(use(role_on(cpu)), threads[cpu]);
+			use_and_leave(role_on(cpu), threads[cpu]);
 			return;
 		}
 		said[0].await_eq_acquire(1);
@@ -624,7 +522,7 @@ struct world {
 		else
 			check(served.get() == 1,
 			      "the reader was in before the writer");
-		leave(use(role_on(cpu)), threads[cpu]);
+		use_and_leave(role_on(cpu), threads[cpu]);
 	}
 
 	/*
@@ -646,7 +544,7 @@ struct world {
 			check(served.get() == cpu, "not in turn");
 		}
 		served.set(served.get() + 1);
-		leave(use(is), threads[cpu]);
+		use_and_leave(is, threads[cpu]);
 	}
 
 	/*
@@ -672,7 +570,7 @@ struct world {
 			leave(is.what, threads[cpu]);
 			inside.store_relaxed(until + 1);
 		} else if (got) {
-			leave(use(is), threads[cpu]);
+			use_and_leave(is, threads[cpu]);
 		}
 		if (cpu == 2) {
 			(void)inside.await_eq_relaxed(4);
@@ -777,7 +675,8 @@ struct world {
 			if (now.patient >> cpu & 1 && !is.tries())
 				check(left_out[cpu] == 0, "the patient get in");
 			if (is.changes())
-				expected += now.sections[cpu] - left_out[cpu];
+				expected += is.times() *
+					    (now.sections[cpu] - left_out[cpu]);
 		}
 		if (now.handlers_change)
 			expected += handled;
@@ -791,13 +690,15 @@ struct world {
 	}
 
 	/* As use(), of a lock that will be ended: it changes no data. */
-	as change_as(const role &is)
+	as change_as(const role &is, const person &by)
 	{
 		if (is.next == then::upgrades)
 			(void)lock.change_to(change::upgrade);
 		if (is.next == then::downgrades)
 			(void)lock.change_to(change::downgrade);
-		if (is.next == then::nothing)
+		if (is.next == then::takes_again)
+			by.writer.lock(lock);
+		if (is.next == then::nothing || is.next == then::takes_again)
 			return is.what;
 		return is.next == then::upgrades ? as::writer : as::reader;
 	}
@@ -847,6 +748,7 @@ inline outcome play(game g, options how)
 		how.sections.assign(g.roles.size(), 1);
 	if (!g.scene)
 		g.scene = &world::sections;
+	only("lLtTqQzakgrRsidvxymnfMuO|-", g.roles + g.handlers);
 	for (const char letter : g.roles)
 		g.role_on.push_back(&role_of(letter));
 	g.sections = how.sections;

@@ -2,15 +2,8 @@
 /*
  * sleep_worlds - what threads do with the locks that sleep, for the checker
  *
- * Of locks the roles and the scenes are those of lock_worlds.hpp. Of what some
- * threads bring and others wait for:
- *
- *	w	waits for a unit, and takes it
- *	W	waits until a deadline; brings what it took, for others
- *	b	brings one
- *	e	brings enough for everybody
- *	j	waits until an answer is asked for, which a handler brings
- *	-	does nothing
+ * The roles are those of roles.hpp. Locks have the scenes of lock_worlds.hpp;
+ * of units, some threads bring what others wait for.
  *
  * Inner lock: a ticket_lock, as PROVED-SLEEP's, whose counts these
  * are but where test_sleep.cpp says in what they differ; the one that is
@@ -412,6 +405,7 @@ struct supply {
 /* A unit that no handler has brought comes before its CPU parks. */
 inline result play(const unit_game &g, options how)
 {
+	worlds::only("wWbej-", std::string(g.roles) + g.handlers);
 	how.interrupts = std::strchr(g.handlers, 'b') ? 1 : 0;
 	model::parks.to_come = [](unsigned cpu) { supply::alive->handle(cpu); };
 	const result r = model::explore_from(

@@ -5,6 +5,7 @@
  */
 #include "lock_worlds.hpp"
 #include "orders.hpp"
+#include "value_worlds.hpp"
 
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
@@ -135,12 +136,9 @@ namespace of_synchronized {
 using klock::irq_lock;
 using klock::plain;
 using klock::synchronized;
-using klock::u32;
 using klock::u8;
 using model::bug;
-using model::check;
-using model::options;
-using model::result;
+using namespace worlds;
 using verdict::good;
 using ticket = klock::ticket_lock<u8>;
 
@@ -153,39 +151,33 @@ struct counter {
 };
 
 template <typename L>
-struct world {
+struct synchronized_value : some_value {
+	void update() override
+	{
+		data.with([](counter &c) { c.add(); });
+	}
+	bool try_update() override
+	{
+		if (auto held = data.try_lock()) {
+			held->add();
+			return true;
+		}
+		return false;
+	}
+	parts read() override
+	{
+		const u32 is = data.without_lock().value.get();
+
+		return {is, is};
+	}
+
 	synchronized<counter, L> data;
-	/* The checker does not see these: failed tries, and interrupts. */
-	u32 failed = 0, handled = 0;
 };
 
 template <typename L>
 result all_are_counted(const options &how)
 {
-	u32 expected = 0;
-
-	for (unsigned sections : how.sections)
-		expected += 2 * sections;
-	return model::explore<world<L>>(
-		how,
-		[](world<L> &w, unsigned) {
-			w.data.with([](counter &c) { c.add(); });
-			if (auto held = w.data.try_lock())
-				held->add();
-			else
-				w.failed++;
-		},
-		[expected](world<L> &w) {
-			const u32 counted = w.data.without_lock().value.get();
-
-			check(counted + w.failed == expected + w.handled,
-			      "an update is lost");
-		},
-		[](world<L> &w, unsigned) {
-			auto held = w.data.lock();
-			held->add();
-			w.handled++;
-		});
+	return values<synchronized_value<L>>(how, "UU", "ll");
 }
 
 } // namespace

@@ -2,77 +2,36 @@
 /*
  * recursive_lock: who takes it again is alone inside, until its last unlock().
  */
-#include <model/model.hpp>
+#include "../checker/verdict.hpp"
+#include "lock_worlds.hpp"
 
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/recursive_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
-#include <catch.hpp>
-
 #include <string>
 
 namespace {
 
 using namespace klock;
-using model::bug;
-using model::check;
-
-template <typename Lock>
-struct world {
-	/* Its life is not the world's. */
-	union {
-		Lock lock;
-	};
-	plain<unsigned> count, references;
-
-	world() : lock() {}
-	~world() {}
-
-	void add() { count.set(count.get() + 1); }
-};
+using namespace worlds;
 
 /* Each takes it twice, the second time by a try, and adds in between. */
 template <typename Lock>
-model::result sections(const model::options &how)
+result sections(const options &how)
 {
-	return model::explore<world<Lock>>(how, [](world<Lock> &w, unsigned) {
-		w.lock.lock();
-		w.add();
-		check(w.lock.try_lock(), "the owner waits for nobody");
-		w.add();
-		w.lock.unlock();
-		w.add();
-		w.lock.unlock();
-	});
+	return all_are('g', describe<Lock>("lock"), how);
 }
 
 /* The second of two ends the lock, right after its last unlock(). */
 template <typename Lock>
-model::result freed(const model::options &how)
+result freed(const options &how)
 {
-	return model::explore<world<Lock>>(how, [](world<Lock> &w, unsigned) {
-		w.lock.lock();
-		w.lock.lock();
-		const bool last = w.references.get() == 1;
-		w.references.set(w.references.get() + 1);
-		w.lock.unlock();
-		w.lock.unlock();
-		if (last)
-			w.lock.~Lock();
-	});
+	return play({describe<Lock>("lock"), "gg", &world::freed}, how);
 }
 
-void right(const model::result &r)
-{
-	INFO(r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete);
-}
-
-const model::options one_each{.sections = {1, 1}}, two_one{.sections = {2, 1}};
+const options one_each{.sections = {1, 1}}, two_one{.sections = {2, 1}};
 
 /* As recursive_lock, with one mistake. */
 enum class mistake { owner_stays, releases_first, owner_before_lock };
@@ -110,14 +69,14 @@ struct broken {
 TEMPLATE_TEST_CASE("recursive_lock: sections", "", ticket_lock<u8>,
 		   preemptable_ticket_lock<u8>, tas_lock)
 {
-	right(sections<recursive_lock<TestType>>(one_each));
-	right(sections<recursive_lock<TestType>>(two_one));
+	verdict::good(sections<recursive_lock<TestType>>(one_each));
+	verdict::good(sections<recursive_lock<TestType>>(two_one));
 }
 
 TEMPLATE_TEST_CASE("recursive_lock: freed by the last who holds it", "",
 		   ticket_lock<u8>, tas_lock)
 {
-	right(freed<recursive_lock<TestType>>(one_each));
+	verdict::good(freed<recursive_lock<TestType>>(one_each));
 }
 
 TEST_CASE("recursive_lock: each mistake is found")
@@ -127,43 +86,24 @@ TEST_CASE("recursive_lock: each mistake is found")
 	CHECK_FALSE(sections<broken<mistake::owner_before_lock>>(two_one).ok());
 }
 
-/* Counts them in lock() and unlock(), by the timeline. */
-template <typename Lock>
-static unsigned rmws()
-{
-	const std::string all =
-		model::explore<world<Lock>>({.sections = {1}},
-					    [](world<Lock> &w, unsigned) {
-						    w.lock.lock();
-						    w.lock.unlock();
-						    check(false, "shown");
-					    })
-			.timeline;
-	unsigned count = 0;
-
-	for (const char *one : {" fetch_", " cas ", " exchange "})
-		for (auto at = all.find(one); at != all.npos;
-		     at = all.find(one, at + 1))
-			count++;
-	return count;
-}
-
 TEST_CASE("recursive_lock: cost")
 {
-	using lock = recursive_lock<ticket_lock<u8>>;
+	using tickets = ticket_lock<u8>;
+	using verdict::operations;
+	const auto both = [](auto &lock) { lock.lock(), lock.unlock(); };
 
-	CHECK(rmws<ticket_lock<u8>>() == 1);
-	CHECK(rmws<lock>() == 1);
+	CHECK(verdict::rmws(operations<tickets>(both)) == 1);
+	CHECK(verdict::rmws(operations<recursive_lock<tickets>>(both)) == 1);
 
-	const std::string again =
-		model::explore<world<lock>>({.sections = {1}},
-					    [](world<lock> &w, unsigned) {
-						    w.lock.lock();
-						    w.count.set(7);
-						    w.lock.lock();
-						    check(false, "shown");
-					    })
-			.timeline;
+	struct taken_twice {
+		recursive_lock<tickets> lock;
+		plain<unsigned> count;
+	};
+	const std::string again = operations<taken_twice>([](taken_twice &w) {
+		w.lock.lock();
+		w.count.set(7);
+		w.lock.lock();
+	});
 
 	INFO(again);
 	const std::string second = again.substr(again.find("write"));
