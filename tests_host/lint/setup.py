@@ -17,6 +17,7 @@ from common import tool
 CASES = [
     ("", [], ""),
     ("g++ qemu-system-arm", [], "g++ qemu-system-arm"),
+    ("gdb", [], "gdb"),
     ("g++-riscv64-linux-gnu", [], "g++-riscv64-linux-gnu"),
     ("g++ qemu-system-arm qemu-system-misc g++-aarch64-linux-gnu", ["--x86"],
      "g++"),
