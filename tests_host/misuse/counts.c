@@ -18,6 +18,7 @@ int taken(struct klock_ticket_u8 *lock)
 	klock_try_lock_irqsave(lock, &flags);
 	klock_lock_irqsave(lock);	/* says-warning{{warn_unused_result}} */
 	klock_ticket_u8_try_lock(lock); /* says-warning{{warn_unused_result}} */
+	klock_why_ended(0, 0);		/* says-warning{{warn_unused_result}} */
 	/* says-warning@+1{{warn_unused_result}} */
 	klock_try_lock_preempt_off(lock);
 	return klock_try_lock(lock);
@@ -32,6 +33,13 @@ enum klock_wait_result asked_twice(struct klock_inheriting_mutex *bus)
 {
 	/* says-error@+1{{'enum klock_wait_result' not compatible}} */
 	return klock_why_ended(klock_lock_until(bus, 0), 0);
+}
+
+enum klock_wait_result swapped(struct klock_mutex *files,
+			       unsigned long long deadline)
+{
+	/* says-error@+1{{'unsigned long long' not compatible}} */
+	return klock_why_ended(deadline, klock_try_lock_until(files, deadline));
 }
 
 void not_waited_with(struct klock_condition *changed,

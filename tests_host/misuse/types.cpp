@@ -84,6 +84,8 @@ checked_lock<inheriting_mutex> checked_bus;
 leveled<checked_lock<inheriting_mutex, "bus">, 1> first_bus;
 annotated_lock<checked_lock<ticket>> annotated;
 annotated_lock<tree> annotated_folders;
+u64 deadline;
+wait_result why;
 
 /* One case a line. */
 // clang-format off
@@ -117,6 +119,7 @@ void right_ones()
 	{ interrupted<3> none; level_guard held(none, handlers); }
 	{ nothing_held none; level_guard held(none, at(first, caller_site())); }
 	{ auto held = by_node.lock([]() -> clh_node & { return place; }); held->a = 1; }
+	{ why = why_ended(files.try_lock_until(deadline), deadline); why = why_ended(false, 0); }
 }
 
 #if WRONG == 1
@@ -133,6 +136,7 @@ void warned()
 	{ readable.lock_shared(); } // says-warning{{is released at once}}
 	// says-warning@+1{{what is held without a name is released at once}}
 	{ handlers_readable.try_lock_shared(); }
+	{ why_ended(files.try_lock_until(deadline), deadline); } // says-warning{{nodiscard}}
 	{ routes.try_lock_shared(); } // says-warning{{nodiscard}}
 	{ names.try_lock_shared(0); } // says-warning{{nodiscard}}
 }
@@ -206,6 +210,10 @@ void errors()
 	{ changed.wait(timed_folders); } // says-note{{here}}
 	{ changed.wait(annotated_folders); } // says-note{{here}}
 	{ recursive_lock<ticket> lock; std::unique_lock held(lock); changed.wait(held); } // says-note{{here}}
+	// says-error@*:* 3 {{why_ended(had, deadline): first the bool that the wait returned, then its deadline}}
+	{ why = why_ended(deadline, files.try_lock_until(deadline)); } // says-note{{here}}
+	{ why = why_ended(bus.lock_until(deadline), deadline); } // says-note{{here}}
+	{ why = why_ended(false, files.try_lock_until(deadline)); } // says-note{{here}}
 	// says-error@*:* 6 {{a recursive_lock is not handed over: its owner alone releases it}}
 	{ handed_over(folders); } // says-note{{here}}
 	{ handed_over(checked_folders); } // says-note{{here}}

@@ -96,7 +96,7 @@ enum klock_wait_result {
  *
  *	klock_why_ended(klock_try_lock_until(&files, deadline), deadline)
  */
-static inline enum klock_wait_result
+__attribute__((warn_unused_result)) static inline enum klock_wait_result
 klock_why_ended(int had, unsigned long long deadline)
 {
 	if (had)

@@ -61,12 +61,23 @@ namespace klock {
  * inheriting_mutex has more reasons, and lock_until() for them.
  *				Checked: unit/sleep: why a wait ended
  */
-inline wait_result why_ended(bool had, u64 deadline)
+template <same_as<bool> Had>
+[[nodiscard]] inline wait_result why_ended(Had had, u64 deadline)
 {
 	if (had)
 		return wait_result::had;
 	return cycles() < deadline ? wait_result::killed
 				   : wait_result::deadline;
+}
+/* Refuses the two in another order, or a result that is no bool. */
+template <typename Had, typename Deadline>
+	requires(!same_as<Had, bool> || same_as<Deadline, bool>)
+inline wait_result why_ended(const Had &, const Deadline &)
+{
+	static_assert(same_as<Had, bool> && !same_as<Deadline, bool>,
+		      "why_ended(had, deadline): first the bool that the wait "
+		      "returned, then its deadline");
+	return wait_result::had;
 }
 
 } // namespace klock
