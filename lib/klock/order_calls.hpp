@@ -190,8 +190,9 @@ struct cpu_context {
  *	klock::handler_scope in(my_cpu().context, klock::context::interrupt);
  */
 struct handler_scope {
-	handler_scope(cpu_context &mine, context entered,
-		      call_site by = caller_site())
+	[[nodiscard("a handler_scope without a name ends at "
+		    "once")]] handler_scope(cpu_context &mine, context entered,
+					    call_site by = caller_site())
 	    : of(mine), at(by), before(mine.now.load_relaxed())
 	{
 		mine.now.store_relaxed(static_cast<u8>(entered));

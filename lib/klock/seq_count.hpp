@@ -30,7 +30,10 @@
  * Context:     readers: any. A handler or an NMI that may have interrupted a
  *              writer on its CPU must use read_try_begin(): read_begin() would
  *              wait for ever. Writers: one at a time; with interrupts off if a
- *              handler reads.
+ *              handler reads. A writer is neither preempted nor switched away
+ *              before write_end(), as readers spin that long: its lock is a
+ *              spin lock. A checked one names the switch; the count cannot.
+ *                      Checked: unit/seq_count: a writer that is switched away
  * Capacity:    if exactly 2^31 writes pass during one read, it may return parts
  *              of two values.
  *

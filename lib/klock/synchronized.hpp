@@ -35,7 +35,9 @@
  * data are const, as far as C++ goes: mutable members are not, nor is the
  * target of a pointer in the data. The data are in this object. A pointer to
  * them that outlives the block is the one mistake that C++'s types cannot
- * refuse.
+ * refuse. If the lock is checked, with() panics if it returns such a pointer.
+ * It does not look into anything else that it returns.
+ *                      Checked: unit/synchronized: a pointer into the data
  *
  * Size:        T and the lock, plus padding for alignment; zero bytes: a free
  *              lock, if zero bytes are one, and T of zero bytes
@@ -78,6 +80,27 @@ template <typename T>
 inline constexpr bool is_reference<T &> = true;
 template <typename T>
 inline constexpr bool is_reference<T &&> = true;
+
+template <typename T>
+inline constexpr bool is_object_pointer = false;
+template <typename T>
+inline constexpr bool is_object_pointer<T *> =
+	requires(T *at) { static_cast<const volatile void *>(at); };
+
+/* Reports a pointer into the data of a checked lock that with() returns. */
+inline void check_outside(const volatile void *pointer, const void *data,
+			  usize size, const void *lock, call_site by)
+{
+	const usize at = reinterpret_cast<usize>(pointer);
+
+	if (at - reinterpret_cast<usize>(data) < size)
+		report_misuse("synchronized", lock,
+			      misuse_at("with() returns a pointer into the "
+					"data, which would be used after the "
+					"lock is released",
+					by)
+				      .c_str());
+}
 
 /* A guard that may hold nothing. */
 template <typename Guard>
@@ -226,14 +249,14 @@ struct synchronized {
 					 call_site by = caller_site())
 		-> decltype(change(*static_cast<T *>(nullptr)))
 	{
-		return run(change, lock(by));
+		return run(change, lock(by), by);
 	}
 	template <typename Change, typename With>
 	[[gnu::always_inline]] auto with(Change &&change, With &&node,
 					 call_site by = caller_site())
 		-> decltype(change(*static_cast<T *>(nullptr)))
 	{
-		return run(change, lock(node, by));
+		return run(change, lock(node, by), by);
 	}
 
 	/* -- For readers, which share the lock and cannot write -- */
@@ -274,14 +297,14 @@ struct synchronized {
 						call_site by = caller_site())
 		-> decltype(look(*static_cast<const T *>(nullptr)))
 	{
-		return run(look, lock_shared(by));
+		return run(look, lock_shared(by), by);
 	}
 	template <typename Look, typename With>
 	[[gnu::always_inline]] auto with_shared(Look &&look, With &&number,
 						call_site by = caller_site())
 		-> decltype(look(*static_cast<const T *>(nullptr)))
 	{
-		return run(look, lock_shared(number, by));
+		return run(look, lock_shared(number, by), by);
 	}
 
 	/*
@@ -324,13 +347,25 @@ struct synchronized {
 				  typename detail::guards_of<Of>::read_attempt>;
 
 	template <typename Change, typename Held>
-	[[gnu::always_inline]] static auto run(Change &change, const Held &now)
+	[[gnu::always_inline]] auto run(Change &change, const Held &now,
+					[[maybe_unused]] call_site by)
 		-> decltype(change(*now))
 	{
-		static_assert(!detail::is_reference<decltype(change(*now))>,
+		using result = decltype(change(*now));
+
+		static_assert(!detail::is_reference<result>,
 			      "with() returns a value: a reference would be "
 			      "used after the lock is released");
-		return change(*now);
+		if constexpr (detail::is_object_pointer<result> &&
+			      detail::keeps_call_sites<detail::inside<L>>) {
+			const result found = change(*now);
+
+			detail::check_outside(found, &data, sizeof(T), &inner,
+					      by);
+			return found;
+		} else {
+			return change(*now);
+		}
 	}
 
 	L inner;

@@ -30,6 +30,7 @@ semaphore units(1);
 condition changed;
 completion done;
 clh_node &my_place() { return places[cpu_id()]; }
+cpu_context here;
 int calls;
 void work() { calls++; }
 
@@ -64,6 +65,8 @@ void warned()
 	{ irq_pair_guard{lock, other}; } // says-warning{{releases at once}}
 	{ rescue_guard{lock}; } // says-warning{{releases at once}}
 	{ nested{lock, 1}; } // says-warning{{ends at once}}
+	{ handler_scope{here, context::interrupt}; } // says-warning{{ends at once}}
+	{ handler_scope(here, context::interrupt); } // says-warning{{ends at once}}
 	{ lock.try_lock(); } // says-warning{{nodiscard}}
 	{ irq_save(); } // says-warning{{nodiscard}}
 	{ with(mcs, node); } // says-warning{{nodiscard}}

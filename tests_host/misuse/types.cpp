@@ -27,6 +27,7 @@
 #include <klock/annotated.hpp>
 #include <klock/inheriting_mutex.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/phase_fair_lock.hpp>
 
 #include <mutex>
 
@@ -84,6 +85,7 @@ checked_lock<inheriting_mutex> checked_bus;
 leveled<checked_lock<inheriting_mutex, "bus">, 1> first_bus;
 annotated_lock<checked_lock<ticket>> annotated;
 annotated_lock<tree> annotated_folders;
+phase_fair_lock<u8> upgradable;
 u64 deadline;
 wait_result why;
 
@@ -133,6 +135,15 @@ void warned()
 	{ handler_shared_guard{readable_routes}; }
 	// says-warning@+1{{a guard without a name releases at once}}
 	{ irq_shared_guard{handlers_routes}; }
+	// says-warning@+1{{a guard without a name releases at once}}
+	{ shared_try_guard{routes}; }
+	// says-warning@+1{{a guard without a name releases at once}}
+	{ irq_shared_try_guard{handlers_routes}; }
+	// says-warning@+1{{a guard without a name releases at once}}
+	{ handler_shared_try_guard{readable_routes}; }
+	{ upgradable_guard{upgradable}; } // says-warning{{releases at once}}
+	{ irq_upgradable_guard{upgradable}; } // says-warning{{releases at once}}
+	{ level_guard{nothing_held{}, first}; } // says-warning{{releases at once}}
 	{ readable.lock_shared(); } // says-warning{{is released at once}}
 	// says-warning@+1{{what is held without a name is released at once}}
 	{ handlers_readable.try_lock_shared(); }

@@ -6,11 +6,14 @@
 #include <klock/bakery_lock.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/clh_lock.hpp>
+#include <klock/guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/order_calls.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/seq_count.hpp>
 #include <klock/synchronized.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
@@ -117,6 +120,48 @@ TEST_CASE("synchronized: with() returns what is computed inside")
 	CHECK(seen == 4);
 	auto held = data.try_lock();
 	CHECK(static_cast<bool>(held));
+}
+
+/* The result of with() is used after the lock is released. */
+TEST_CASE("synchronized: a pointer into the data is named")
+{
+	static constinit table elsewhere = {};
+	static constexpr auto into = [](auto &t) { return &t.rows; };
+	const auto none = [](table &) { return static_cast<u32 *>(nullptr); };
+	const auto other = [](table &) { return &elsewhere.sum; };
+	const auto past = [](table &t) { return &t + 1; };
+	synchronized<table, checked_lock<rw_ticket_lock<u8>>> data;
+	synchronized<table, irq_lock<checked_lock<ticket>>> in_handlers;
+	synchronized<table, ticket> unchecked;
+	const std::string what = "synchronized, CPU 0: with() returns a "
+				 "pointer into the data, which would be used "
+				 "after the lock is released; at " +
+				 shown(__FILE__);
+
+	has(panic_of([&] { (void)data.with(into); }), what);
+	has(panic_of([&] { (void)data.with_shared(into); }), what);
+	has(panic_of([&] { (void)in_handlers.with(into); }), what);
+	has(panic_of([&] { (void)data.with([](table &t) { return &t; }); }),
+	    what);
+	CHECK(panic_of([&] {
+		      CHECK_FALSE(data.with(none));
+		      CHECK(data.with(other) == &elsewhere.sum);
+		      CHECK(data.with(past));
+		      CHECK(unchecked.with(into));
+	      }) == "");
+}
+
+/* Readers spin until it writes on. */
+TEST_CASE("seq_count: a writer that is switched away is named by its lock")
+{
+	checked_lock<ticket, "writers"> writers;
+	seq_count count;
+	const guard held(writers);
+
+	count.write_begin();
+	has(panic_of([] { might_switch(); }),
+	    "might_switch() with a spinlock held");
+	count.write_end();
 }
 
 TEST_CASE("synchronized: of an irq_lock interrupts are off while it is held")
