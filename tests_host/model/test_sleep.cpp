@@ -262,9 +262,36 @@ TEST_CASE("sleep: shared_mutex: who gives up, beside two others", "[deep]")
 {
 	counts(131516, 46406, sections<shared>(three, "mnL"));
 	counts(203904, 313, given_up<shared>({}));
+}
+
+TEST_CASE("sleep: shared_mutex: who gives up, beside another")
+{
 	counts(592, 332, sections<shared>(three, "Lru"));
 	counts(592, 332, sections<shared>(three, "Rlu"));
 	counts(840, 266, sections<shared>(three, "dlu"));
+}
+
+/*
+ * Mutants of sleep.mutants that no world above finds: a part of those that do.
+ * The deep tests have all of each.
+ */
+TEST_CASE("sleep: a part of larger worlds")
+{
+	constexpr u64 most = 20'000;
+	const options some{.max_executions = most},
+		first{.sections = {1, 1, 1}, .max_executions = most},
+		last{.sections = {1, 1, 2}, .max_executions = most},
+		two{.sections = {2, 1}, .max_executions = most},
+		bounded{.preemptions = 2, .max_reorder = 2};
+
+	for (const result &r :
+	     {takes_and_brings<under_spin>(last, "wwb"),
+	      takes_and_brings<under_spin>(first, "wWb"),
+	      served_in_order(first), sections<shared>(first, "mnL"),
+	      sections<shared>(two, "ll"), sections<shared_fifo>(first, "rlr"),
+	      given_up<shared>(some), given_up_second<mutex_>(bounded),
+	      given_up_second<shared>(bounded)})
+		CHECK(r.message == "");
 }
 
 TEST_CASE("sleep: shared_mutex: three, and twice", "[deep]")
