@@ -22,6 +22,21 @@ def skipped(reason):
     return 1 if os.environ.get("KLOCK_LEVEL") == "full" else 77
 
 
+def status(looks, right):
+    """Prints what is wrong, which each of these functions returns, or that all
+    is right; the exit status. A missing tool leaves out its own part alone."""
+    wrong, missing = [], []
+    for look in looks:
+        try:
+            wrong += look()
+        except Skip as reason:
+            missing.append(str(reason))
+    print("\n".join(wrong or [right]))
+    if missing and not wrong:
+        return skipped("\n".join(missing))
+    return 1 if wrong else 0
+
+
 class Instruction(NamedTuple):
     address: int
     name: str      # "ldaxrb", "lock xadd"

@@ -29,6 +29,7 @@ import shutil
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -602,16 +603,11 @@ def main():
     parser.add_argument("--show", action="store_true",
                         help="an execution of what is wrong")
     args = parser.parse_args()
-    wrong, skipped = [], []
-    for target in args.target or ["x86", "aarch64", "riscv64"]:
-        for cxx in args.cxx or ["g++"]:
-            try:
-                wrong += check(target, cxx, args)
-            except listing.Skip as reason:
-                skipped.append(str(reason))
-    print("\n".join(wrong or ["nothing is wrong in what was carried out"]))
-    status = listing.skipped("\n".join(skipped)) if skipped else 0
-    return 1 if wrong else status
+    return listing.status(
+        [partial(check, target, cxx, args)
+         for target in args.target or ["x86", "aarch64", "riscv64"]
+         for cxx in args.cxx or ["g++"]],
+        "nothing is wrong in what was carried out")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ Run: permits.py [--target aarch64] [--show] [--weaken]
 
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from solver import z3
@@ -188,14 +189,10 @@ def main():
     parser.add_argument("--show", action="store_true",
                         help="an execution of what is wrong")
     args = parser.parse_args()
-    wrong = []
-    for target in args.target or ["x86", "aarch64", "riscv64"]:
-        try:
-            wrong += check(target, args)
-        except listing.Skip as reason:
-            return listing.skipped(reason)
-    print("\n".join(wrong or ["nothing is wrong in what was carried out"]))
-    return 1 if wrong else 0
+    return listing.status(
+        [partial(check, target, args)
+         for target in args.target or ["x86", "aarch64", "riscv64"]],
+        "nothing is wrong in what was carried out")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -484,21 +485,13 @@ def main():
     parser.add_argument("--show", action="store_true",
                         help="an execution of what is wrong")
     args = parser.parse_args()
-    wrong, skipped = [], []
     judge = Judge(NOT_NEEDED)
     targets = args.target or ["x86", "aarch64", "riscv64"]
-    for target in targets:
-        for cxx in args.cxx or ["g++"]:
-            try:
-                wrong += check(target, cxx, args, judge)
-            except listing.Skip as reason:
-                skipped.append(str(reason))
+    looks = [partial(check, target, cxx, args, judge) for target in targets
+             for cxx in args.cxx or ["g++"]]
     if args.weaken:
-        judge.table(targets)
-        wrong += judge.wrong + judge.stale()
-    print("\n".join(wrong or ["nothing is wrong in what was carried out"]))
-    status = listing.skipped("\n".join(skipped)) if skipped else 0
-    return 1 if wrong else status
+        looks.append(partial(judge.end, targets))
+    return listing.status(looks, "nothing is wrong in what was carried out")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import fnmatch
 import re
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -454,6 +455,22 @@ class Judge:
             print(f"{tag:28}" + "".join(f"{fate:13}" for fate in fates) +
                   nobody)
 
+    def end(self, targets):
+        """Returns what is wrong in all that was asked."""
+        self.table(targets)
+        return self.wrong + self.stale()
+
+
+def check(target, args, judge):
+    """Asks; what is wrong, the judge keeps."""
+    with tempfile.TemporaryDirectory() as scratch:
+        code = locks.compiled(target, "g++", scratch)
+        tag_at = tags.of_code(locks.machine_of(target),
+                              Path(scratch) / "locks", list(code.at))
+    for name in args.lock or chosen(target, args.slow):
+        judge.lock(target, name, code, tag_at)
+    return []
+
 
 def main():
     parser = tool.Parser(__doc__)
@@ -465,20 +482,9 @@ def main():
     args = parser.parse_args()
     judge = Judge(args.slow)
     targets = args.target or TARGETS + (["aarch64-lse"] if args.slow else [])
-    for target in targets:
-        try:
-            with tempfile.TemporaryDirectory() as scratch:
-                code = locks.compiled(target, "g++", scratch)
-                tag_at = tags.of_code(locks.machine_of(target),
-                                      Path(scratch) / "locks", list(code.at))
-        except listing.Skip as reason:
-            return listing.skipped(reason)
-        for name in args.lock or chosen(target, args.slow):
-            judge.lock(target, name, code, tag_at)
-    judge.table(targets)
-    wrong = judge.wrong + judge.stale()
-    print("\n".join(wrong or ["each is found, or is on the list"]))
-    return 1 if wrong else 0
+    return listing.status(
+        [*(partial(check, target, args, judge) for target in targets),
+         partial(judge.end, targets)], "each is found, or is on the list")
 
 
 def chosen(target, slow):

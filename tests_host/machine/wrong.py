@@ -10,6 +10,7 @@ Run: wrong.py [--target aarch64] [--lock no_acquire] [--short]
 
 import sys
 import tempfile
+from functools import partial
 from typing import NamedTuple
 
 import listing
@@ -116,14 +117,10 @@ def main():
                         help="one lock for each verdict")
     args = parser.parse_args()
     names = args.lock or (one_of_each() if args.short else list(WRONG))
-    failed = []
-    for target in args.target or ["x86", "aarch64", "riscv64"]:
-        try:
-            failed += check(target, names)
-        except listing.Skip as reason:
-            return listing.skipped(reason)
-    print("\n".join(failed or ["each is found"]))
-    return 1 if failed else 0
+    return listing.status(
+        [partial(check, target, names)
+         for target in args.target or ["x86", "aarch64", "riscv64"]],
+        "each is found")
 
 
 if __name__ == "__main__":
