@@ -25,6 +25,14 @@ TEST_CASE("inheriting_mutex: three wait by priority", "[deep]")
 	counts(57486, 31530, lending({}, "ba a a"));
 }
 
+/* A fault in who comes first shows in the first of them. */
+TEST_CASE("inheriting_mutex: three wait by priority, a part")
+{
+	const options part{.max_executions = 20'000};
+
+	CHECK(lending(part, "a a a").message == "");
+}
+
 /* The third lends through the second to the first. */
 TEST_CASE("inheriting_mutex: a chain")
 {
