@@ -389,7 +389,7 @@ struct node_of<L> { using type = typename decltype(L::inner)::node; };
 /* What verbs are called with. */
 using serves_ = void (*)();
 using asks_ = bool (*)();
-using paces_ = u32 (*)();
+struct paces_ { u32 operator()(auto) const { return 1; } };
 struct changes_of { void operator()(auto &) const {} };
 struct makes_of { int operator()() const { return 1; } };
 
@@ -470,6 +470,29 @@ def questions(of_locks):
                        re.sub(r"\bL\b", INSIDE[lock], type_), by_name)
 
 
+def used(of, asked):
+    """Calls each verb that a wrapper has, as one that its pass() lacks is an
+    error of the call alone. Nothing calls this."""
+    calls = [call for verb in of.all for call in of.calls.get(verb, ())]
+    # annotated_lock's own six take anything, and are none of the base's.
+    types = sorted({type_ for row, _, type_, _ in asked
+                    if "@" in row and not row.startswith("annotated")})
+    return "".join([
+        """template <typename L>
+void use()
+{
+	L &l = *static_cast<L *>(nullptr);
+	auto &n = *static_cast<typename node_of<L>::type *>(nullptr);
+	unsigned cpu = 0;
+	u64 t = 0;
+	serves_ serve = nullptr;
+	paces_ pace;
+
+""", *(f"\tif constexpr (requires {{ l.{call}; }})\n\t\tl.{call};\n"
+       for call in calls), "}\n",
+        *(f"template void use<{type_}>();\n" for type_ in types)])
+
+
 def program(root, of):
     asked = list(questions(of.all))
     verbs = list(dict.fromkeys(verb for *_, of_one in asked for verb in of_one))
@@ -479,6 +502,7 @@ def program(root, of):
     for verb in verbs:
         text.append(f"template <typename L>\nconcept {concept(verb)} =\n\t"
                     f"{probe(verb, of.calls)};\n")
+    text.append(used(of, asked))
     text.append("template <typename L>\nvoid ask()\n{\n" + "".join(
         f'\tprintf({concept(verb)}<L> ? "{verb}," : "");\n'
         for verb in of.all) + '\tprintf("\\n");\n}\n')

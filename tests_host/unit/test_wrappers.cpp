@@ -125,8 +125,9 @@ void tells(const char *verb, bool held, Use use)
 	L lock;
 
 	INFO(verb << ": " << __PRETTY_FUNCTION__);
-	if (held)
-		detail::told(lock, caller_site()).lock();
+	if constexpr (requires { detail::told(lock, {}).lock(); })
+		if (held)
+			detail::told(lock, caller_site()).lock();
 	const std::string said = panic_of([&] { use(lock); });
 
 	has(said, shown(__FILE__));
@@ -162,6 +163,12 @@ void tells_of_readers()
 	tells<L>("try_upgrade", false, [](L &l) { (void)l.try_upgrade(); });
 	tells<L>("told().downgrade", false,
 		 [](L &l) { detail::told(l, caller_site()).downgrade(); });
+}
+
+template <typename L>
+void tells_of_questions()
+{
+	tells<L>("is_queued", false, [](L &l) { (void)l.is_queued(99); });
 }
 
 /* The lock inside of an irq_shared_lock. */
@@ -228,6 +235,9 @@ TEST_CASE("wrappers: each tells a checked lock inside of it who asks")
 	tells_of_writers<timed_lock<checked_lock<ticket>, maxima>>();
 	tells_of_writers<
 		timed_lock<checked_lock<counted_lock<ticket>>, maxima>>();
+	tells_of_questions<checked_lock<timeout_lock<4>>>();
+	tells_of_questions<irq_lock<checked_lock<timeout_lock<4>>>>();
+	tells_of_questions<timed_lock<checked_lock<timeout_lock<4>>, maxima>>();
 	tells_of_readers<checked_lock<routes>>();
 	tells_of_readers<checked_lock<counted_lock<routes>>>();
 	tells_of_readers<timed_lock<checked_lock<routes>, maxima>>();

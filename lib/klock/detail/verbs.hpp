@@ -701,6 +701,8 @@ struct site_of_type<L> {
 	using type = call_site;
 };
 template <typename L>
+struct site_of_type<const L> : site_of_type<L> {};
+template <typename L>
 using site_of = typename site_of_type<L>::type;
 
 /* Calls the verb of a lock, with the call site if the lock takes one. */
@@ -708,7 +710,10 @@ template <typename Verb, typename L, typename... With>
 [[gnu::always_inline]] inline decltype(auto)
 hand_on(Verb verb, L &lock, call_site by, With &...with)
 {
-	if constexpr (offers<Verb, L, With..., call_site>)
+	/* A template of another lock would take it for what it is called with:
+	 * lock_until() for its link. */
+	if constexpr (same_as<site_of<L>, call_site> &&
+		      offers<Verb, L, With..., call_site>)
 		return verb.call(lock, with..., by);
 	else
 		return verb.call(lock, with...);
