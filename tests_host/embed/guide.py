@@ -21,9 +21,12 @@ and no more:
   <!-- not run: REASON -->    the sh block is not run
 
 An sh block outside of a recipe that is not so marked is an error: nothing in a
-guide goes untested. So is a comment of another kind, which would hide a step.
+guide goes untested. So is a comment of another kind, which would hide a step,
+and a command in a block that is not sh, or in indented lines. What is not run
+must name presets, targets, tests and options that there are (commands.py).
 
-  guide.py --root TOP --check GUIDE...        marks, excerpts and links are right
+  guide.py --root TOP [--build DIR] --check GUIDE...
+                            marks, excerpts, links and commands are right
   guide.py --root TOP --run NAME --work DIR GUIDE
 """
 import os
@@ -35,6 +38,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "toolchain"))
+import commands
 import tool
 
 SKIPPED = 77
@@ -48,6 +52,7 @@ _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.M | re.S)
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)")
 _ADDS = re.compile(r"In `([^`\s]+)`, below (`+) ?(.+?) ?\2:$")
 _FILE = re.compile(r"`([\w./-]+)`:$")
+_INDENTED = re.compile(r"^(?:\t| {4})(.*)$", re.M)
 _WRITTEN = re.compile("begin|end|tests_host/")      # by a script
 
 
@@ -221,10 +226,36 @@ def anchors(text):
             for title in re.findall(r"^#+ +(.*)$", text, re.M)}
 
 
-def check(root, guide):
+def wrong_commands(tree, text):
+    """Yields the line and what is wrong with a command that nothing runs."""
+    for _, steps in steps_of(text).values():
+        for step in steps:
+            if step.kind in ("code", "prints") and any(
+                    commands.BEGINS.match(line)
+                    for line in step.block.splitlines()):
+                yield step.line, ("commands in a block that is not sh: nothing "
+                                  "runs them")
+            if step.kind == "not run":
+                for line in commands.lines_of(step.block):
+                    for fault in commands.faults(tree, line):
+                        yield step.line, fault
+    outside = re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"),
+                     text, flags=re.M | re.S)
+    for match in _INDENTED.finditer(outside):
+        if commands.BEGINS.match(match[1]):
+            yield (outside.count("\n", 0, match.start()) + 1,
+                   "a command in indented lines: nothing runs it")
+    for line in commands.in_text(text):
+        for fault in commands.faults(tree, line):
+            yield text.count("\n", 0, text.index(f"`{line}`")) + 1, fault
+
+
+def check(root, guide, tree):
     """Returns the faults of a guide that show before anything is run."""
     text = guide.read_text()
     name = guide.relative_to(root)
+    for line, fault in wrong_commands(tree, text):
+        yield f"{name}:{line}: {fault}"
     for recipe, (_, steps) in steps_of(text).items():
         for step in steps:
             if recipe is None and step.kind == "sh":
@@ -248,6 +279,7 @@ def arguments():
     parser = tool.Parser(__doc__)
     parser.add_argument("--root", type=tool.folder, required=True)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--build", type=tool.folder)
     parser.add_argument("--run", metavar="NAME")
     parser.add_argument("--work", type=Path)
     parser.add_argument("guides", type=Path, nargs="+")
@@ -264,7 +296,8 @@ def main():
     try:
         if args.run:
             return run(root, guides[0], args.run, args.work.resolve())
-        found = [text for guide in guides for text in check(root, guide)]
+        tree = commands.Tree(root, args.build)
+        found = [text for guide in guides for text in check(root, guide, tree)]
     except Wrong as wrong:
         found = [str(wrong)]
     print("\n".join(found), end="\n" if found else "")

@@ -43,7 +43,27 @@ WHEN_READ = [
     ("a name that nobody sees", "First `made/hello`:",
      "<!-- file: made/hello -->"),
     ("one name twice", "# A guide", "<!-- test: good -->\n# A guide"),
+    ("a command that nothing runs", "# A guide",
+     "# A guide\n```\nctest -L one\n```"),
+    ("an indented command", "# A guide", "# A guide\n\n\tctest -L one\n"),
+    ("no such preset", "# A guide",
+     "# A guide\n<!-- not run: slow -->\n```sh\nctest --preset none\n```"),
+    ("no such script", "# A guide", "# A guide\n`toolchain/none --all`"),
+    ("no such option", "# A guide", "# A guide\n`toolchain/tool --none`"),
+    ("no such target", "# A guide",
+     "# A guide\n`cmake --build build/default --target none`"),
+    ("no such label", "# A guide", "# A guide\n`ctest -L one -L none`"),
 ]
+# Each name is there.
+NAMED = """\
+# A guide
+`ctest --preset all -L one -R first` and `toolchain/tool --all | cat`.
+<!-- not run: it takes long -->
+```sh
+cmake --build build/default --target made   # --target none
+ninja -C build/default made && cmake --workflow --preset all
+```
+"""
 
 
 def _guide(case, text, *arguments):
@@ -52,9 +72,19 @@ def _guide(case, text, *arguments):
     top.mkdir(exist_ok=True)
     (top / "LICENSE").write_text("MIT\n")
     (top / "guide.md").write_text(text)
+    (top / "toolchain").mkdir(exist_ok=True)
+    (top / "toolchain/tool").write_text("#!/bin/sh\necho --all\n")
+    (top / "toolchain/tool").chmod(0o755)
+    (top / "CMakePresets.json").write_text(
+        '{"testPresets": [{"name": "all"}], "workflowPresets": [{"name": "all"}]}')
+    (top / "build").mkdir(exist_ok=True)
+    (top / "build/build.ninja").write_text("build made: phony\n")
+    (top / "build/CTestTestfile.cmake").write_text(
+        'add_test(first "true")\n'
+        'set_tests_properties(first PROPERTIES LABELS "one")\n')
     return case.call(sys.executable, "-B", case.root /
-                     "tests_host/embed/guide.py", "--root", top, *arguments,
-                     "guide.md")
+                     "tests_host/embed/guide.py", "--root", top, "--build",
+                     top / "build", *arguments, "guide.md")
 
 
 def _run(case, text):
@@ -62,7 +92,8 @@ def _run(case, text):
 
 
 def a_good_guide_passes(case):
-    for status, said in (_guide(case, GOOD, "--check"), _run(case, GOOD)):
+    for status, said in (_guide(case, GOOD, "--check"), _run(case, GOOD),
+                         _guide(case, NAMED, "--check")):
         case.expect(status == 0, said)
 
 

@@ -6,6 +6,7 @@ one's machine. The stick boots, by BIOS and by UEFI."""
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -37,7 +38,8 @@ def arguments():
 
 def commands_of(readme):
     _, found, rest = readme.read_text(encoding="utf-8").partition(HEAD)
-    lines = rest.split("```\n")[1].splitlines() if found else []
+    block = re.search(r"^```sh\n(.*?)^```$", rest, re.M | re.S)
+    lines = block[1].splitlines() if found and block else []
     if len(lines) != 5:
         raise Trouble(f"{readme}: not five commands, but {lines}")
     return [shlex.split(line) for line in lines]
