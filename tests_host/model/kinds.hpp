@@ -100,6 +100,8 @@ struct taking {
 	bool (*try_lock_until)(void *lock, void *who, u64 deadline) = nullptr;
 	void (*lock_in_turn)(void *lock) = nullptr;
 	void (*lock_serving)(void *lock) = nullptr;
+	/* of a guard, which then releases what is read */
+	void (*downgrade)(void *who) = nullptr;
 };
 
 /* A lock that serves meanwhile serves by this. */
@@ -168,6 +170,7 @@ struct calls {
 	}
 	static void in_turn(void *l) { of(l).lock_without_try(); }
 	static void serving(void *l) { of(l).lock(serve); }
+	static void downgrade(void *who) { is(who).downgrade(); }
 };
 
 template <typename L, typename Who, bool Reads = false>
@@ -191,6 +194,8 @@ constexpr taking taken_by()
 		t.lock_in_turn = by::in_turn;
 	if constexpr (!Reads && klock::serving_lock<L>)
 		t.lock_serving = by::serving;
+	if constexpr (requires(Who w) { w.downgrade(); })
+		t.downgrade = by::downgrade;
 	return t;
 }
 
@@ -306,7 +311,7 @@ constexpr kind describe(const char *name)
 
 	if constexpr (requires { L::max_contenders; })
 		k.capacity = L::max_contenders;
-	if constexpr (klock::shared_lockable<L>) {
+	if constexpr (klock::shared_lockable<L> || !std::is_void_v<Reader>) {
 		if constexpr (std::is_void_v<Reader>)
 			k.read_by = taken_by<L, reader<L>, true>();
 		else

@@ -76,6 +76,9 @@ struct game {
 	bool any_reads = false, all_try = false, handlers_change = false;
 
 	unsigned most_handled = 0, most_left_out = 0, most_bypasses = 0;
+	unsigned most_refused = 0; /* of handlers */
+	unsigned most_changes = 0;
+	bool ended_ever = false;
 };
 
 /* A contender of both sorts, and so many of them. */
@@ -122,7 +125,7 @@ struct world {
 
 	/* on the host, each CPU's own */
 	unsigned left_out[most_cpus] = {}, done[most_cpus] = {};
-	unsigned handled = 0, bypassed = 0, flushes = 0;
+	unsigned handled = 0, refused = 0, bypassed = 0, flushes = 0;
 
 	static inline world *alive = nullptr;
 
@@ -237,10 +240,20 @@ struct world {
 		if (is.next != then::downgrades)
 			return as::writer;
 		const unsigned mine = a.get();
-		(void)lock.change_to(downgrade);
+		const as held = downgrade_by(by.writer);
 		check(a.get() == mine, "what it wrote stands");
 		look();
-		return as::reader;
+		return held;
+	}
+	/* A guard releases what it took, whatever it is now. */
+	as downgrade_by(const taker &by)
+	{
+		if (!by.by.downgrade) {
+			(void)lock.change_to(change::downgrade);
+			return as::reader;
+		}
+		by.by.downgrade(by.who);
+		return as::writer;
 	}
 	void leave(as held, const person &by)
 	{
@@ -334,6 +347,18 @@ struct world {
 		inside.store_relaxed(1);
 		use_and_leave(role_on(cpu), threads[cpu]);
 		if (cpu == 1)
+			end_lock();
+	}
+
+	/* CPU 1 ends what CPU 0 held before, if it did. */
+	void freed_if_second(unsigned cpu)
+	{
+		(void)take(role_on(cpu), threads[cpu]);
+		if (cpu == 0)
+			inside.store_relaxed(1);
+		const bool ends = cpu == 1 && inside.load_relaxed() == 1;
+		leave(role_on(cpu).what, threads[cpu]);
+		if (ends)
 			end_lock();
 	}
 
@@ -624,7 +649,11 @@ struct world {
 			take_other(handlers[cpu].writer);
 			handled++;
 		} else if (letter != '-') {
-			handled += section(role_of(letter), handlers[cpu]);
+			const bool got =
+				section(role_of(letter), handlers[cpu]);
+
+			handled += got;
+			refused += !got;
 		}
 	}
 
@@ -632,9 +661,14 @@ struct world {
 	{
 		now.most_handled = std::max(now.most_handled, handled);
 		now.most_bypasses = std::max(now.most_bypasses, bypassed);
+		now.most_refused = std::max(now.most_refused, refused);
+		now.ended_ever |= lock.ended;
+		if (now.scene == &world::freed_if_second)
+			return;
 		if (now.scene == &world::freed ||
 		    now.scene == &world::freed_by_next)
 			return check(lock.ended, "ended once");
+		now.most_changes = std::max(now.most_changes, a.get());
 		check_changes();
 		if (now.all_try)
 			check(a.get() > 0, "somebody's try succeeds");
@@ -738,7 +772,9 @@ struct world {
 
 /* A result, and the most of it that any execution had. */
 struct outcome : result {
-	unsigned most_handled, most_left_out, most_bypasses;
+	unsigned most_handled, most_left_out, most_bypasses, most_refused;
+	unsigned most_changes;
+	bool ended_ever;
 };
 
 /* Without sections each CPU has one. */
@@ -754,7 +790,8 @@ inline outcome play(game g, options how)
 	g.sections = how.sections;
 	g.all_sections = sum(how.sections);
 	g.patient = how.patient;
-	g.all_try = g.roles.find_first_not_of('t') == std::string::npos;
+	g.all_try = g.handlers.empty() &&
+		    g.roles.find_first_not_of('t') == std::string::npos;
 	g.handlers_change = any_of(g.handlers, &role::changes);
 	g.any_reads = any_of(g.roles + g.handlers, &role::reads);
 	const result r = model::explore_from(
@@ -763,7 +800,13 @@ inline outcome play(game g, options how)
 		[](world &w) { w.at_end(); },
 		[](world &w, unsigned cpu) { w.handle(cpu); });
 
-	return {r, g.most_handled, g.most_left_out, g.most_bypasses};
+	return {r,
+		g.most_handled,
+		g.most_left_out,
+		g.most_bypasses,
+		g.most_refused,
+		g.most_changes,
+		g.ended_ever};
 }
 
 /* -- Rows that many tests have ----------------------------------------------

@@ -30,6 +30,33 @@
 #include <algorithm>
 #include <optional>
 
+namespace {
+
+/* Guards of a type that waits, and of one that tries. */
+template <typename L, typename Waits, typename Tries>
+struct guarded_by {
+	explicit guarded_by(unsigned) {}
+	void lock(L &l) { taken.emplace(l); }
+	bool try_lock(L &l)
+	{
+		tried.emplace(l);
+		if (*tried)
+			return true;
+		tried.reset();
+		return false;
+	}
+	void unlock(L &)
+	{
+		taken.reset();
+		tried.reset();
+	}
+
+	std::optional<Waits> taken;
+	std::optional<Tries> tried;
+};
+
+} // namespace
+
 namespace of_rescue_guard {
 
 using klock::u32;
@@ -54,28 +81,13 @@ struct unlocks_always {
 
 u32 patience;
 
-/* Its try is a rescue. */
+/* A rescue is its try. */
 template <typename L, typename Guard>
-struct rescuing {
-	explicit rescuing(unsigned) {}
-	void lock(L &l) { taken.emplace(l); }
-	bool try_lock(L &l)
-	{
-		rescued.emplace(l, patience);
-		if (*rescued)
-			return true;
-		rescued.reset();
-		return false;
-	}
-	void unlock(L &)
-	{
-		taken.reset();
-		rescued.reset();
-	}
-
-	std::optional<klock::guard<L>> taken;
-	std::optional<Guard> rescued;
+struct with_patience : Guard {
+	explicit with_patience(L &l) : Guard(l, patience) {}
 };
+template <typename L, typename Guard>
+using rescuing = guarded_by<L, klock::guard<L>, with_patience<L, Guard>>;
 
 template <typename L, template <typename> typename Guard = klock::rescue_guard>
 constexpr kind rescued = describe<L, rescuing<L, Guard<L>>>("lock");
@@ -211,9 +223,8 @@ namespace of_irq_shared_lock {
 
 using klock::irq_shared_lock;
 using klock::u8;
-using model::options;
-using model::result;
 using verdict::good;
+using namespace worlds;
 
 namespace {
 
@@ -221,238 +232,126 @@ using by_phases = klock::phase_fair_lock<u8>;
 using in_order = klock::rw_ticket_lock<u8>;
 
 template <typename L>
-struct world {
-	irq_shared_lock<L> lock;
-	klock::plain<unsigned> a, b;
-	/* The checker does not see these. */
-	unsigned written = 0, handled = 0, not_handled = 0, gave_up = 0;
+struct writes : guarded_by<L, klock::irq_guard<L>, klock::irq_try_guard<L>> {
+	using writes::guarded_by::guarded_by;
+	void downgrade() { this->taken->downgrade(); }
+};
+template <typename L>
+using reads_in_handler = guarded_by<L, klock::handler_shared_guard<L>,
+				    klock::handler_shared_try_guard<L>>;
 
-	world()
+/* Handlers have the numbers behind those of the threads. */
+constexpr unsigned first_handler = 2;
+
+template <typename L>
+struct reads : reads_in_handler<L> {
+	explicit reads(unsigned number)
+	    : reads_in_handler<L>(number), is_handler(number >= first_handler)
 	{
-		model::name(lock, "lock");
-		model::name(a, "a");
-		model::name(b, "b");
+	}
+	void lock(L &l)
+	{
+		if (is_handler)
+			reads_in_handler<L>::lock(l);
+		else
+			by_thread.emplace(l);
+	}
+	void unlock(L &l)
+	{
+		by_thread.reset();
+		reads_in_handler<L>::unlock(l);
 	}
 
-	void look()
-	{
-		model::check(a.get() == b.get(), "a reader sees a whole write");
-	}
-	void change()
-	{
-		a.set(a.get() + 1);
-		b.set(b.get() + 1);
-		written++;
-	}
-	/* Writes, also before it reads, tries to write, or reads. */
-	void act(char what)
-	{
-		if (what == 'd') {
-			klock::irq_guard held(lock);
-			change();
-			const unsigned mine = a.get();
-			held.downgrade();
-			look();
-			model::check(a.get() == mine, "no writer between");
-			return;
-		}
-		if (what == 'w') {
-			klock::irq_guard held(lock);
-			change();
-		} else if (what == 'W') {
-			if (klock::irq_try_guard held{lock})
-				change();
-			else
-				gave_up++;
-		} else {
-			klock::shared_guard held(lock);
-			look();
-		}
-	}
-	void whole()
-	{
-		model::check(a.get() == written && b.get() == written,
-			     "every write counted");
-		model::check(!lock.is_locked(), "all have left");
-	}
+	bool is_handler;
+	std::optional<klock::shared_guard<L>> by_thread;
 };
 
-/* The body of an interrupt handler. */
-template <typename L>
-void reads(world<L> &w, unsigned)
-{
-	klock::handler_shared_guard held(w.lock);
+template <typename L, template <typename> typename Reads = reads>
+constexpr kind lock_of =
+	describe<irq_shared_lock<L>, writes<irq_shared_lock<L>>,
+		 Reads<irq_shared_lock<L>>>("lock");
 
-	w.look();
-	w.handled++;
-}
 template <typename L>
-void tries(world<L> &w, unsigned)
+void check_all_have_left(lock_of_kind &lock, unsigned)
 {
-	if (klock::handler_shared_try_guard held{w.lock}) {
-		w.look();
-		w.handled++;
-	} else {
-		w.not_handled++;
-	}
+	check(!lock.as<irq_shared_lock<L>>().is_locked(), "all have left");
 }
 
-/* The most handlers that got in, in one execution. */
-template <typename L, typename Handler>
-result interrupted(const std::string &roles, options how, Handler handler,
-		   unsigned &most)
+/* Handlers wait, or try. */
+template <typename L>
+outcome interrupted(const char *roles, const char *handlers, options how)
 {
 	how.interrupts = 1;
-	return model::explore<world<L>>(
-		how, [roles](world<L> &w, unsigned cpu) { w.act(roles[cpu]); },
-		[&most](world<L> &w) {
-			most = std::max(most, w.handled);
-			w.whole();
-		},
-		handler);
+	return play({.lock = lock_of<L>,
+		     .roles = roles,
+		     .handlers = handlers,
+		     .first_handler = first_handler,
+		     .at_rest = check_all_have_left<L>},
+		    how);
 }
 
 struct size {
 	const char *roles;
-	std::vector<unsigned> sections;
+	std::vector<unsigned> sections = {1, 1};
 };
 
-template <typename L, typename Handler>
-void are_right(const std::vector<size> &sizes, bool non_maskable,
-	       Handler handler)
+template <typename L>
+void are_right(const std::vector<size> &sizes, const char *handlers,
+	       bool non_maskable = false)
 {
 	for (const auto &[roles, sections] : sizes) {
-		unsigned most = 0;
-		const result r = interrupted<L>(
-			roles,
-			{.sections = sections, .non_maskable = non_maskable},
-			handler, most);
+		const outcome r = interrupted<L>(
+			roles, handlers,
+			{.sections = sections, .non_maskable = non_maskable});
 
-		INFO(roles << "\n" << r.message << "\n" << r.timeline);
+		INFO(roles);
 		verdict::right(r);
-		CHECK(most == sections.size());
+		CHECK(r.most_handled == 2);
 	}
 }
 
 constexpr auto clients = [](const options &how, auto enough) {
-	options o = how;
-	unsigned most = 0;
-
-	o.sections = {1, 1};
-	return enough(interrupted<by_phases>("wr", o, reads<by_phases>, most));
+	return enough(interrupted<by_phases>("lr", "rr", how));
 };
-
-/* Two that read as handlers do, and a writer. */
-struct queue {
-	irq_shared_lock<by_phases> lock;
-	klock::atomic<unsigned> inside, passed;
-};
-
-/* The holder that finds another gone ends the lock. */
-struct mortal {
-	/* Its life is not the world's. */
-	union {
-		irq_shared_lock<by_phases> lock;
-	};
-	klock::atomic<unsigned> was_here;
-	unsigned ends = 0; /* on the host */
-
-	mortal() : lock() { model::name(lock, "lock"); }
-	~mortal() {}
-
-	template <typename Guard>
-	void visit()
-	{
-		Guard held(lock);
-		was_here.store_relaxed(1);
-	}
-	template <typename Guard>
-	void end_if_visited()
-	{
-		using type = irq_shared_lock<by_phases>;
-		Guard held(lock);
-
-		if (was_here.load_relaxed() == 0)
-			return;
-		held.unlock();
-		lock.~type();
-		ends++;
-	}
-};
-
-template <typename First, typename Second>
-void second_may_end_it()
-{
-	unsigned most = 0;
-	const result r = model::explore<mortal>(
-		{.sections = {1, 1}},
-		[](mortal &m, unsigned cpu) {
-			if (cpu == 0)
-				m.visit<First>();
-			else
-				m.end_if_visited<Second>();
-		},
-		[&most](mortal &m) { most = std::max(most, m.ends); });
-
-	verdict::right(r);
-	CHECK(most == 1);
-}
 
 } // namespace
 
 TEST_CASE("irq_shared_lock: a handler reads over whatever it interrupts")
 {
-	const std::vector<size> sizes = {
-		{"wr", {1, 1}}, {"ww", {1, 1}}, {"rr", {1, 1}}, {"wr", {1, 2}},
-		{"wr", {2, 1}}, {"dr", {1, 1}}, {"dw", {1, 1}}};
+	const std::vector<size> sizes = {{"lr"},	 {"ll"},	 {"rr"},
+					 {"lr", {1, 2}}, {"lr", {2, 1}}, {"dr"},
+					 {"dl"}};
 
-	are_right<by_phases>(sizes, false, reads<by_phases>);
-	are_right<in_order>(sizes, false, reads<in_order>);
+	are_right<by_phases>(sizes, "rr");
+	are_right<in_order>(sizes, "rr");
 }
 
 TEST_CASE("irq_shared_lock: an NMI's handler tries, over a writer as well")
 {
-	const std::vector<size> sizes = {{"wr", {1, 1}}, {"ww", {1, 1}}};
-
-	are_right<by_phases>(sizes, true, tries<by_phases>);
-	are_right<in_order>(sizes, true, tries<in_order>);
+	are_right<by_phases>({{"lr"}, {"ll"}}, "ss", true);
+	are_right<in_order>({{"lr"}, {"ll"}}, "ss", true);
 }
 
 /* If it does not get the gate, it gives back what it took of L. */
 TEST_CASE("irq_shared_lock: a writer that tries writes, or leaves no trace")
 {
-	const std::vector<size> sizes = {
-		{"Wr", {1, 1}}, {"WW", {1, 1}}, {"Ww", {1, 1}}};
-
-	are_right<by_phases>(sizes, false, reads<by_phases>);
-	are_right<in_order>(sizes, false, reads<in_order>);
+	are_right<by_phases>({{"tr"}, {"tt"}, {"tl"}}, "rr");
+	are_right<in_order>({{"tr"}, {"tt"}, {"tl"}}, "rr");
 }
 
 /* Two readers never make a handler's try fail; a writer may. */
 TEST_CASE("irq_shared_lock: a try fails only where it must")
 {
-	using type = world<by_phases>;
-	unsigned wrote = 0, gave_up = 0;
-	const auto with = [](const char *roles, auto at_end) {
-		const std::string all = roles;
-		const result r = model::explore<type>(
-			{.sections = {1, 1},
-			 .interrupts = 1,
-			 .non_maskable = true},
-			[all](type &w, unsigned cpu) { w.act(all[cpu]); },
-			at_end, tries<by_phases>);
+	const outcome read =
+		interrupted<by_phases>("rr", "ss", {.non_maskable = true});
+	const outcome written =
+		interrupted<by_phases>("tr", "ss", {.non_maskable = true});
 
-		INFO(roles << "\n" << r.message << "\n" << r.timeline);
-		verdict::right(r);
-	};
-
-	with("rr", [](type &w) { model::check(w.not_handled == 0); });
-	with("Wr", [&](type &w) {
-		wrote += w.written;
-		gave_up += w.gave_up;
-	});
-	CHECK(wrote > 0);
-	CHECK(gave_up > 0);
+	verdict::right(read);
+	CHECK(read.most_refused == 0);
+	verdict::right(written);
+	CHECK(written.most_changes == 1);
+	CHECK(written.most_left_out == 1);
 }
 
 TEST_CASE("irq_shared_lock: orders needed")
@@ -466,38 +365,22 @@ TEST_CASE("irq_shared_lock: orders needed")
  */
 TEST_CASE("irq_shared_lock: handlers come first")
 {
-	const result r = model::explore<queue>(
-		{.sections = {1, 1, 1}}, [](queue &q, unsigned cpu) {
-			if (cpu == 0) {
-				klock::irq_guard held(q.lock);
-				return;
-			}
-			if (cpu == 2)
-				q.inside.await_eq_relaxed(1);
-			klock::handler_shared_guard held(q.lock);
-			if (cpu == 2) {
-				q.passed.store_relaxed(1);
-				return;
-			}
-			q.inside.store_relaxed(1);
-			q.passed.await_eq_relaxed(1);
-		});
-
-	verdict::good(r);
+	good(play({lock_of<by_phases, reads_in_handler>, "lmn"}, {}));
 }
 
 TEST_CASE("irq_shared_lock: lifetime: the next holder may free it")
 {
-	using type = irq_shared_lock<by_phases>;
-	using write = klock::irq_guard<type>;
-	using read = klock::shared_guard<type>;
-	using handle = klock::handler_shared_guard<type>;
+	const auto second_may_end_it = [](const kind &k, const char *roles) {
+		const outcome r = play({k, roles, &world::freed_if_second}, {});
+
+		verdict::right(r);
+		CHECK(r.ended_ever);
+	};
 
 	/* But no handler: it may be in before a writer has left L. */
-	second_may_end_it<handle, write>();
-	second_may_end_it<read, write>();
-	second_may_end_it<write, write>();
-	second_may_end_it<write, read>();
+	second_may_end_it(lock_of<by_phases, reads_in_handler>, "rl");
+	for (const char *const roles : {"rl", "ll", "lr"})
+		second_may_end_it(lock_of<by_phases>, roles);
 }
 
 } // namespace of_irq_shared_lock
