@@ -16,7 +16,7 @@ target_include_directories(klock_catch INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
 # Regular expressions, compiled once.
 add_library(klock_pattern STATIC pattern.cpp)
 target_compile_features(klock_pattern PRIVATE cxx_std_20)
-target_compile_options(klock_pattern PRIVATE -O0)
+target_compile_options(klock_pattern PRIVATE -O0 -g0)
 target_link_libraries(klock_pattern PRIVATE klock_warnings)
 target_link_libraries(klock_catch INTERFACE klock_pattern)
 
@@ -29,11 +29,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT
 	set(precompiled ON)
 endif()
 option(KLOCK_PRECOMPILED "Precompile headers of Catch2 and the standard" ${precompiled})
-# The checker's engine is many small files, each with these.
-if(KLOCK_PRECOMPILED)
-	target_precompile_headers(klock_model PRIVATE <algorithm> <cstdio>
-		<cstring> <map> <memory> <string> <vector>)
-endif()
 
 function(klock_precompile name kind)
 	string(MAKE_C_IDENTIFIER "klock_precompiled_${kind}" first)
@@ -57,6 +52,7 @@ endfunction()
 # The watchdog, compiled once: it ends a test that stands still (watchdog.hpp).
 add_library(klock_watchdog OBJECT watchdog.cpp)
 target_link_libraries(klock_watchdog PRIVATE klock_catch klock_warnings)
+target_compile_options(klock_watchdog PRIVATE -O0)
 
 # klock_add_catch_test(<name> LABELS <label>... SOURCES <file>...
 #	LIBRARIES <target>... [SANITIZE thread|address,undefined]
@@ -93,6 +89,12 @@ function(klock_add_catch_test name)
 		target_compile_options(${name} PRIVATE ${options})
 		target_link_options(${name} PRIVATE
 			-fsanitize=${ARG_SANITIZE})
+	endif()
+	# A tenth of the time is debugging information, which the checker and
+	# sanitizers read. For gdb: -DCMAKE_BUILD_TYPE=Debug.
+	if(NOT ARG_SANITIZE AND NOT "${ARG_LIBRARIES}" MATCHES "model")
+		target_compile_options(${name} PRIVATE
+			$<$<CONFIG:RelWithDebInfo>:-g0>)
 	endif()
 	# The templates of every lock compile in half the time without -O2, and
 	# run for a second. The precompiled Catch2 has the same options: GCC

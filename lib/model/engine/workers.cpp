@@ -257,7 +257,7 @@ static std::string in_thousands(u64 n)
 	std::string digits = std::to_string(n);
 
 	for (std::size_t at = digits.size(); at > 3;)
-		digits.insert(at -= 3, ",");
+		digits.insert(at -= 3, 1, ',');
 	return digits;
 }
 
