@@ -452,7 +452,12 @@ result run(const options &how, Play play, After... after)
 		after...);
 }
 
-/* CPU 0 is late, asks whether CPU 1 has set it by now, and ends it if so. */
+/*
+ * The two worlds below are code, as a thread's next step depends on what its
+ * last one returned, or on how often another has looked.
+ *
+ * CPU 0 is late, asks whether CPU 1 has set it by now, and ends it if so.
+ */
 inline result late_and_asks(const options &how)
 {
 	using completion = completion_with<tickets>;

@@ -2,6 +2,9 @@
 /*
  * irq_depth: two locks that are released in the order they were taken, and a
  * handler that takes the second, wherever the interrupt flag lets it in.
+ *
+ * It is code, as push_off() and pop_off() come between the locks' calls, where
+ * no role has anything.
  */
 #include <model/model.hpp>
 

@@ -224,6 +224,8 @@ namespace of_handlers {
  * lock_order and a handler that comes between any two operations: it sees what
  * is held, no more, and leaves what it found; an NMI handler never waits for
  * what it interrupted.
+ *
+ * It is code, as the calls are those of lock_order's parts, and no lock's.
  */
 
 using namespace klock;

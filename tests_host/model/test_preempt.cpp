@@ -4,6 +4,9 @@
  * a timer's interrupt finds preemption on. The other thread takes the lock,
  * too, on the CPU of the one that it preempts. Compiled with lib/preempted in
  * front.
+ *
+ * It is code, as the kernel's calls run a section of the other thread inside of
+ * a section, where no role has anything.
  */
 #include <model/model.hpp>
 

@@ -2,6 +2,8 @@
 /*
  * too_long: a CPU's figures are whole wherever a handler comes in between, and
  * whoever reads them meanwhile: another CPU, or an NMI over the writer.
+ *
+ * It is code, as no lock is taken and the figures are no value that is copied.
  */
 #include <klock/too_long.hpp>
 
