@@ -172,22 +172,6 @@ SHARED_COLUMNS = {
     "upgrade": UPGRADES,
 }
 OF_READERS = tuple(verb for verbs in SHARED_COLUMNS.values() for verb in verbs)
-OF_EVENTS = {
-    "semaphore": ("acquire", "try_acquire", "try_acquire_until",
-                  "try_acquire_for", "release"),
-    "completion": ("wait", "wait_until", "wait_for", "set", "reset", "is_set",
-                   "is_contended"),
-    "condition": ("wait", "wait_until", "wait_for", "prepare", "sleep",
-                  "notify_one", "notify_all"),
-    "wait_queue": ("wait", "wait_until", "wait_for", "wake_one", "wake_all"),
-    "seq_lock": ("read", "try_read", "write", "update", "is_locked"),
-    "seq_latch": ("read", "write"),
-    "seq_count": ("write_begin", "write_end", "read_begin", "read_try_begin",
-                  "read_retry", "is_written"),
-    "once": ("call", "is_done"),
-    "lazy": ("get", "peek"),
-    "spin_barrier": ("arrive_and_wait",),
-}
 # Another name in C: functions, or macros of klock.h.
 IN_C = {("spin_barrier", "arrive_and_wait"): "wait",
         ("condition", "wait"): "wait_with",
@@ -227,10 +211,12 @@ CHECKED_ALONE = {
 
 
 class Listed(NamedTuple):
-    """The verbs of locks: rows of the list, and forms of them."""
+    """The verbs of locks: rows of the list, and forms of them. And those of
+    events, {type: its public functions}."""
     beside: tuple
     all: tuple
     calls: dict
+    events: dict
 
 
 def listed(root, wrong):
@@ -252,7 +238,20 @@ def listed(root, wrong):
         calls[verb] = tuple(
             f"{verb}({', '.join(ARGUMENTS[name] for _, name in form)})"
             for form in forms if all(name in ARGUMENTS for _, name in form))
-    return Listed(beside, (*columns, *beside), {**calls, **CALLS})
+    events = {name: {} for name in EVENTS}
+    for type_, function, _, _ in public_functions(root):
+        if DEFINED_AS.get(type_, type_) in events and function not in NOT_TOLD:
+            events[DEFINED_AS.get(type_, type_)][function] = None
+    return Listed(beside, (*columns, *beside), {**calls, **CALLS},
+                  {name: tuple(verbs) for name, verbs in events.items()})
+
+
+def public_functions(root):
+    """(type, function, file, line) of each."""
+    for path in (*sorted((root / "lib/klock").glob("*.hpp")),
+                 root / "lib/klock/detail/checked_event.hpp"):
+        for type_, function, line in members.public_members(path.read_text()):
+            yield type_, function, path, line
 
 
 # -- Reasons: (name, text, (types, verbs, worlds)...) ---------------------------
@@ -450,16 +449,17 @@ def takes(wrapper, lock):
     return not (lock in SLEEPING_LOCKS and wrapper == "irq_lock")
 
 
-def questions(of_locks):
+def questions(of):
     """(row, world, type, verbs)"""
+    of_locks = of.all
     for name in SLEEPING_LOCKS:
         yield name, CPP, name, of_locks
         yield name, CHECKED_CPP, f"checked_lock<{name}>", of_locks
     for name, type_ in EVENTS.items():
-        yield name, CPP, type_, OF_EVENTS[name]
+        yield name, CPP, type_, of.events[name]
         if name in ("seq_lock", "semaphore", "completion", "condition",
                     "wait_queue"):
-            yield name, CHECKED_CPP, f"checked_lock<{type_}>", OF_EVENTS[name]
+            yield name, CHECKED_CPP, f"checked_lock<{type_}>", of.events[name]
     by_name = [verb for verb in of_locks if verb not in {**IRQ, **PREEMPT}]
     for name, types in WRAPPERS.items():
         for lock in INSIDE:
@@ -494,7 +494,7 @@ void use()
 
 
 def program(root, of):
-    asked = list(questions(of.all))
+    asked = list(questions(of))
     verbs = list(dict.fromkeys(verb for *_, of_one in asked for verb in of_one))
     text = [headers_of(root), "#include <klock/selftest/locks.hpp>\n",
             "using namespace klock;\n", HEAD,
@@ -681,7 +681,7 @@ class Page:
     # -- Events
 
     def other_world(self, row, world):
-        verbs = OF_EVENTS[row]
+        verbs = self.of.events[row]
         if not self.exists(row, world):
             why = self.reasons.letter(row, "*", world)
             return f"no <sup>{why}</sup>"
@@ -703,7 +703,7 @@ class Page:
 
     def events(self):
         rows = []
-        for row, verbs in OF_EVENTS.items():
+        for row, verbs in self.of.events.items():
             missing = [v for v in verbs if not self.has(row, v, CPP)]
             if missing:
                 self.wrong.append(f"{row} has no {missing} in C++")
@@ -782,32 +782,28 @@ def table(head, rows):
 
 # -- The headers' definitions --------------------------------------------------
 
-def untold(root, locks, of_locks):
+def untold(root, locks, of):
     """Public types in no row, and public functions that are no verb here."""
     elsewhere = {name for names in ELSEWHERE.values() for name in names}
     rows = set(locks) | EVENTS.keys() | WRAPPERS.keys()
-    verbs = {*of_locks, *NOT_TOLD, *CHECKED_ALONE}
-    for of in OF_EVENTS.values():
-        verbs |= set(of)
+    verbs = {*of.all, *NOT_TOLD, *CHECKED_ALONE}.union(*of.events.values())
     wrong, seen = [], set()
-    for path in (*sorted((root / "lib/klock").glob("*.hpp")),
-                 root / "lib/klock/detail/checked_event.hpp"):
-        for type_, function, line in members.public_members(path.read_text()):
-            where = f"{path.relative_to(root)}:{line}"
-            name = DEFINED_AS.get(type_, type_)
-            seen.add(type_)
-            if type_ == "checked_lock" and function not in verbs:
-                wrong.append(f"{where}: {type_}::{function}() is no verb of "
-                             "the tables, and not in CHECKED_ALONE")
-            if any(fnmatch.fnmatchcase(type_, one) for one in elsewhere):
-                continue
-            if name not in rows:
-                wrong.append(f"{where}: {type_} is in no table, and not in "
-                             "ELSEWHERE")
-            elif function not in OF_EVENTS.get(name, of_locks) and \
-                    function not in NOT_TOLD:
-                wrong.append(f"{where}: {type_}::{function}() is no verb of "
-                             "the tables, and not in NOT_TOLD")
+    for type_, function, path, line in public_functions(root):
+        where = f"{path.relative_to(root)}:{line}"
+        name = DEFINED_AS.get(type_, type_)
+        seen.add(type_)
+        if type_ == "checked_lock" and function not in verbs:
+            wrong.append(f"{where}: {type_}::{function}() is no verb of "
+                         "the tables, and not in CHECKED_ALONE")
+        if any(fnmatch.fnmatchcase(type_, one) for one in elsewhere):
+            continue
+        if name not in rows:
+            wrong.append(f"{where}: {type_} is in no table, and not in "
+                         "ELSEWHERE")
+        elif function not in of.events.get(name, of.all) and \
+                function not in NOT_TOLD:
+            wrong.append(f"{where}: {type_}::{function}() is no verb of "
+                         "the tables, and not in NOT_TOLD")
     told = {name for name in elsewhere if "*" not in name} | rows
     # lib/analysis has it; and these have no function of their own.
     gone = told - seen - {"annotated_lock", "thread_lock", "irq_lock",
@@ -816,12 +812,11 @@ def untold(root, locks, of_locks):
                     for name in sorted(gone)]
 
 
-def untold_in_c(has, bare, of_locks):
+def untold_in_c(has, bare, of):
     """Verbs of C's locks that are no verb here, and forms that are gone.
     has, bare: of in_c()"""
-    known = {*of_locks, *IN_C.values(), "init"}
-    for verbs in (*OF_EVENTS.values(), *C_ALONE.values()):
-        known |= set(verbs)
+    known = {*of.all, *IN_C.values(), "init"}.union(*of.events.values(),
+                                                   *C_ALONE.values())
     wrong = []
     for kinds, forms in FORMS_IN_C.items():
         known |= set(forms)
@@ -889,8 +884,8 @@ def findings(root, cxx, write=False):
     wrong = update_c(root, write)
     page = Page(root, cxx)
     parts = page.parts()
-    return (wrong + page.wrong + untold(root, page.rows, page.of.all) +
-            (untold_in_c(page.c, page.bare, page.of.all) if page.c else []) +
+    return (wrong + page.wrong + untold(root, page.rows, page.of) +
+            (untold_in_c(page.c, page.bare, page.of) if page.c else []) +
             update(root, parts, write))
 
 
