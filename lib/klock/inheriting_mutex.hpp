@@ -113,6 +113,11 @@ namespace klock {
 /*
  * The threads and mutexes that one spin lock protects. A kernel may have others
  * by types like this. A thread uses mutexes of one: the other is a panic.
+ *
+ * In a debug build, the lock of a kernel's own domain may be a checked one
+ * (checked_lock<preemptable_ticket_lock<u8>, "priorities">). It takes part in
+ * the order of locks, and names a callback that comes back into its domain.
+ *                                 Checked: unit/inheriting_mutex: a callback
  */
 struct inheritance {
 	static constexpr u32 max_chain = 64;
@@ -168,6 +173,10 @@ void priority_changed(inheriting_thread &thread, u32 priority)
  * waiters wait for ever. In both cases the object must stay as long as the word
  * of a mutex may name it, and until then neither it nor its klock_os_thread()
  * may become another thread's.
+ *
+ * holds() may use no mutex of the domain, nor call priority_changed() or
+ * thread_ends(): it would wait for the lock that its own caller holds. So would
+ * the link() of a lock_until(). If the domain's lock is checked, this is named.
  *
  * holds() is not called for a mutex without waiters: only its own word knows
  * its owner. A kernel with a lock order knows all checked ones: if hands_over,

@@ -12,6 +12,7 @@
 #include <klock/irq_lock.hpp>
 #include <klock/mutex.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/print_held.hpp>
 #include <klock/recursive_lock.hpp>
 #include <klock/synchronized.hpp>
@@ -782,6 +783,79 @@ TEST_CASE("inheriting_mutex: checked: a deadlock is told by names")
 		timed_lock<checked_lock<inheriting_mutex>, maxima>>();
 }
 
+namespace {
+struct checked_domain : inheritance {
+	static inline constinit checked_lock<preemptable_ticket_lock<u8>,
+					     "priorities">
+		lock;
+};
+using owned = inheriting_mutex_in<checked_domain>;
+} // namespace
+
+/* Calls back(), which panics, from a thread's end, and from a refused wait. */
+static void calls_back(owned &mine, owned &its, void (*back)())
+{
+	const auto comes_back = [&] {
+		has(panic_of(back),
+		    "priorities, CPU 0: recursion: the caller already holds "
+		    "it; at ");
+	};
+	unsigned calls = 0;
+	kernel cpu;
+
+	cpu.start(1, [&] {
+		mine.lock();
+		lets(cpu.start(2, [&] {
+			its.lock();
+			mine.lock();
+			mine.unlock();
+			its.unlock();
+		}));
+		CHECK(its.lock_until(0, [&](const auto &, const void *) {
+			calls++;
+			comes_back();
+		}) == wait_result::deadlock);
+		thread_ends<checked_domain>(current(), false,
+					    [&](const void *) {
+						    calls++;
+						    comes_back();
+					    });
+		mine.unlock();
+	});
+	cpu.run();
+	CHECK(calls == 3);
+}
+
+/* It would wait for the lock that its own caller holds. */
+TEST_CASE("inheriting_mutex: a callback that comes back into its domain")
+{
+	static owned mine, its;
+
+	calls_back(mine, its, [] { mine.unlock(); });
+	calls_back(mine, its, [] { its.lock(); });
+	calls_back(mine, its, [] { (void)its.try_lock_until(0); });
+	calls_back(mine, its,
+		   [] { priority_changed<checked_domain>(current(), 3); });
+	calls_back(mine, its, [] {
+		thread_ends<checked_domain>(current(), false,
+					    [](const void *) {});
+	});
+}
+
+/* Interrupts are off in it, whatever the domain's lock is. */
+TEST_CASE("inheriting_mutex: checked: a callback that waits")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus, log;
+	std::string said;
+
+	in_a_deadlock(bus, log, [&] {
+		thread_ends(current(), false, [&](const void *) {
+			said = panic_of([] { log.lock(); });
+		});
+	});
+	has(said, "bus, CPU 0: may sleep, but was called with interrupts off");
+}
+
 /* As a new thread that has the object, and the number, of one that ended. */
 static void begins_anew()
 {
@@ -1150,8 +1224,7 @@ TEST_CASE("inheriting_mutex: checked: the number of who ended holds nothing")
 }
 
 namespace {
-struct other_domain {
-	static constexpr u32 max_chain = 4;
+struct other_domain : inheritance {
 	static inline constinit klock::detail::sleepers_lock lock;
 };
 } // namespace

@@ -63,7 +63,8 @@ void klock_os_run_with_priority(struct klock_inheriting_thread *thread,
  *			holds(mutex, with) is called for each mutex that others
  *			wait for; holds: null: it is not called. hands_over: not
  *			0: the first waiters get the mutexes, and learn it by
- *			klock_owner_died()
+ *			klock_owner_died(). holds() uses no such mutex and calls
+ *			none of these: it would wait for its own caller
  */
 void klock_inheriting_thread_init(struct klock_inheriting_thread *thread,
 				  unsigned priority);
