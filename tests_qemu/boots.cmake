@@ -174,7 +174,8 @@ klock_boot(full counts_1 1 single "run=counts mode=tap" "runqueue[0]")
 # -- Locks and uses that are wrong must be found wherever they can be --
 
 set(table --table ${here}/README.md)
-klock_lab_script(test busted_matrix busted.py turns ${table})
+klock_lab_script(test busted_matrix_single busted.py single ${table})
+klock_lab_script(full busted_matrix busted.py turns ${table})
 klock_lab_script(full busted_matrix_parallel busted.py parallel ${table})
 klock_boot(test shared_busted 4 single
 	"run=busted_shared mode=tap acquisitions=20000 convoys=50 pauses=1")
@@ -464,7 +465,7 @@ klock_boot(full watched_lab_stuck 3 single "${stuck}" panic "no progress for"
 # the permit is found by what is left to run: nothing.
 klock_boot(test threads_4 4 single "" "preemptions" IMAGE threads)
 # Without lib/unparked, a wake-up preempts nobody; all else is right.
-klock_boot(test threads_late_4 4 single "" fail
+klock_boot(full threads_late_4 4 single "" fail
 	"0 of 6 urgent threads ran before their wakers went on"
 	"FAIL: a waker went on before the urgent thread that it had woken"
 	IMAGE threads-late)
@@ -478,7 +479,7 @@ klock_boot(full threads_parallel_2 2 parallel "" "preemptions" IMAGE threads)
 
 set(demo demo.py --readme ${PROJECT_SOURCE_DIR}/README.md
 	--append "${KLOCK_DEMO_WORDS}")
-klock_lab_script(test demo ${demo})
+klock_lab_script(full demo ${demo})
 # Less of it than the demo's: what counts is how much is printed.
 klock_lab_script(full screen screen.py
 	--append "run=measure section=500 think=0 acquisitions=2000")

@@ -10,7 +10,8 @@
                 what they must be (facts.py); prints the table
     accesses    which bytes of a lock are accessed, in which sizes
                 (accesses.py); 64 bits; prints the table
-    guards, sequences, release      cost what one writes by hand (guards.py)
+    guards, sequences, release      cost what one writes by hand (guards.py),
+                guards_every_way by every option of the compiler
     uncontended     instructions of a section without a contender
                 (uncontended.py); prints the table
 
@@ -73,6 +74,7 @@ def _accesses(compiler, scratch):
 STEPS = {"headers": _headers, "templates": _templates,
          "operations": _operations, "programs": operations.check_programs,
          "locks": _locks, "accesses": _accesses, "guards": guards.check_guards,
+         "guards_every_way": guards.check_guards_every_way,
          "sequences": guards.check_sequences, "release": guards.check_release,
          "uncontended": uncontended.check}
 

@@ -843,8 +843,7 @@ def with_link_time_optimization(case):
 CASES = {
     "c_library": [
         headers_alone, public_names_are_prefixed, wrong_kinds_are_refused,
-        version_is_the_one, programs_in_c, own_functions_about_threads_win,
-        wakes_go_on_behind_the_lock, header_examples,
+        version_is_the_one, programs_in_c, header_examples,
         interrupts_off_first_back_last, c_and_cpp_share_one_lock,
         archive_is_the_header, a_kernel_gets_what_it_calls, asks_for_nothing,
         table_is_the_header, each_verb_has_every_form],
@@ -854,6 +853,7 @@ CASES = {
         another_cache_line_is_an_error, another_line_of_the_port_is_an_error,
         flto_and_plain_ld, aarch64_has_lines_of_128],
     "c_variants": [
+        own_functions_about_threads_win, wakes_go_on_behind_the_lock,
         headers_of_each, members_on_each_machine,
         archive_of_32_bits_asks_for_nothing, programs_by_clang,
         with_link_time_optimization, kernels_of_each_port,

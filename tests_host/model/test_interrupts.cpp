@@ -382,7 +382,7 @@ TEST_CASE("lifetime: the last of four CPUs ends the lock", "[.large]")
 	last_ends<4>({{1, 1, 1, 1}});
 }
 
-TEST_CASE("lifetime: a tree of three levels")
+TEST_CASE("lifetime: a tree of three levels", "[deep]")
 {
 	using klock::selftest::service;
 	using klock::selftest::subject;

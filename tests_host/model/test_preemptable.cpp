@@ -168,6 +168,10 @@ TEST_CASE("preemptable: who serves waits in turn, and bypasses, as others do")
 		  {"zzz", {1, 1, 1}, everybody, 4, 720}},
 		 in_turn);
 	all_good({{"zq", {1, 2}, nobody, 4, 389}}, not_past_next<drawing>);
+}
+
+TEST_CASE("preemptable: who serves waits among three, and often", "[deep]")
+{
 	all_good({{"qzq", {1, 1, 1}, nobody, 4, 4980},
 		  {"zt", {3, 3}, nobody, 3, 10542}});
 }
@@ -611,7 +615,7 @@ bool is_found()
 
 } // namespace
 
-TEST_CASE("preemptable: other forms are wrong")
+TEST_CASE("preemptable: other forms are wrong", "[deep]")
 {
 	CHECK_FALSE(is_found<fault::none>());
 	CHECK(is_found<fault::never_settled>());

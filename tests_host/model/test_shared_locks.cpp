@@ -144,7 +144,7 @@ void counts_are_right(const kind &k, const pinned_shared &p)
 
 } // namespace
 
-TEST_CASE("shared: so many executions, and no others")
+TEST_CASE("shared: so many executions, and no others", "[deep]")
 {
 	unsigned rows = 0;
 
