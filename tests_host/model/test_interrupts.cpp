@@ -382,7 +382,7 @@ TEST_CASE("lifetime: the last of four CPUs ends the lock", "[.large]")
 	last_ends<4>({{1, 1, 1, 1}});
 }
 
-TEST_CASE("lifetime: a tree of three levels", "[deep]")
+TEST_CASE("lifetime: a tree of three levels")
 {
 	using klock::selftest::service;
 	using klock::selftest::subject;
