@@ -35,10 +35,11 @@
  *                --unlock--> that cell, clear
  *
  * Ordering:
- *	O1  lock    tail.exchange_acq_rel  pairs with O1 before it
- *	O2  lock    busy.await_eq_acquire  pairs with O3
- *	O3  unlock  busy.store_release     pairs with O2
- *                                      Checked: model/orders_needed
+ *	O1  lock       tail.exchange_acq_rel  pairs with O1 before it, O4
+ *	O2  lock       busy.await_eq_acquire  pairs with O3
+ *	O3  unlock     busy.store_release     pairs with O2
+ *	O4  is_locked  tail.load_acquire      pairs with O1
+ *                       Checked: model/orders_needed, native/lifetime: clh
  *
  * No try_lock: the cell in tail may be clear when it is read, and later be in
  * tail again, busy. A compare-and-swap does not see the difference (ABA), and a
@@ -146,11 +147,12 @@ struct clh_lock {
 
 	/*
 	 * Whether somebody holds it: a hint, stale on arrival. It reads the
-	 * cell of any CPU: one more reason why nodes are static.
+	 * cell of any CPU: one more reason why nodes are static. O4
+	 * is for a node that its CPU made just before it queued.
 	 */
 	[[nodiscard]] bool is_locked() const
 	{
-		return tail.load_relaxed()->busy.load_relaxed() != 0;
+		return tail.load_acquire()->busy.load_relaxed() != 0; /* O4 */
 	}
 
 	/* Whether somebody waits behind the holder, which asks: a hint. */

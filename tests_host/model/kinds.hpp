@@ -260,6 +260,7 @@ struct kind {
 	void (*make_after)(void *, u64 sections);
 	void (*end)(void *);
 	taking by;
+	bool (*is_locked)(const void *) = nullptr;
 
 	/* Locks that readers share */
 	taking read_by{};
@@ -311,6 +312,10 @@ constexpr kind describe(const char *name)
 
 	if constexpr (requires { L::max_contenders; })
 		k.capacity = L::max_contenders;
+	if constexpr (requires(const L &l) { l.is_locked(); })
+		k.is_locked = [](const void *at) {
+			return static_cast<const L *>(at)->is_locked();
+		};
 	if constexpr (klock::shared_lockable<L> || !std::is_void_v<Reader>) {
 		if constexpr (std::is_void_v<Reader>)
 			k.read_by = taken_by<L, reader<L>, true>();

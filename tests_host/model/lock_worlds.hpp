@@ -291,6 +291,8 @@ struct world {
 
 		if (is.letter == 'u') {
 			now.unpark_for_nothing(0);
+		} else if (is.letter == 'h') {
+			(void)now.lock.is_locked(lock.room);
 		} else if (is.letter == 'k') {
 			space<256> mine;
 			crowd own(now.lock, mine, 1, false, cpu);
@@ -784,7 +786,7 @@ inline outcome play(game g, options how)
 		how.sections.assign(g.roles.size(), 1);
 	if (!g.scene)
 		g.scene = &world::sections;
-	only("lLtTqQzakgrRsidvxymnfMuO|-", g.roles + g.handlers);
+	only("lLtTqQzakgrRsidvxymnfMuhO|-", g.roles + g.handlers);
 	for (const char letter : g.roles)
 		g.role_on.push_back(&role_of(letter));
 	g.sections = how.sections;

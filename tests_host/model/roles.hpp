@@ -127,6 +127,7 @@ inline constexpr role roles[] = {
 	{'A', as::finder}, /* looks at it, if it is done */
 
 	/* Neither takes a lock nor a unit: */
+	{'h', as::nobody}, /* asks whether the lock is held: a hint */
 	{'u', as::nobody}, /* unparks CPU 0, for nothing */
 	{'O', as::nobody}, /* a handler: takes another lock */
 	{'|', as::nobody}, /* a handler: waits until CPU 0 has left */

@@ -30,6 +30,8 @@ struct kept {
 };
 
 const kept kept_orders[] = {
+	{"clh_lock.hpp O4 -> relaxed",
+	 "the model's nodes are there before it begins; native/lifetime: clh"},
 	{"ticket_lock.hpp O4 -> relaxed",
 	 "O5 reads owner too; for ThreadSanitizer, which does not see that"},
 	{"peterson_lock.hpp O5 -> relaxed",
@@ -60,6 +62,9 @@ bool clients(const kind &k, const options &how, const visit &enough)
 		return o;
 	};
 
+	if (k.is_locked &&
+	    enough(play({.lock = k, .roles = "lh"}, with({1, 1}))))
+		return true;
 	if (k.read_by.lock)
 		if (each_shared_client(k, split(how), enough))
 			return true;

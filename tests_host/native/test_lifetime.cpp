@@ -8,6 +8,7 @@
 #include "../widths.hpp"
 #include "threads.hpp"
 
+#include <klock/clh_lock.hpp>
 #include <klock/selftest/parts.hpp>
 #include <klock/selftest/mortal.hpp>
 
@@ -98,3 +99,25 @@ void all_freed(unsigned threads)
 TEST_CASE("lifetime: freed by the last of two threads") { all_freed(2); }
 
 TEST_CASE("lifetime: freed by the last of four threads") { all_freed(4); }
+
+/* A CPU that asks reads another's node, made after both had begun. */
+TEST_CASE("lifetime: clh: a node made at run time, and a hint")
+{
+	static klock::clh_lock lock;
+	alignas(klock::clh_node) static char memory[sizeof(klock::clh_node)];
+	std::atomic<bool> asks{false}, left{false};
+	std::thread maker([&] {
+		while (!asks)
+			std::this_thread::yield();
+		auto *const node = new (memory) klock::clh_node;
+		lock.lock(*node);
+		lock.unlock(*node);
+		left.store(true, std::memory_order_relaxed);
+	});
+
+	asks = true;
+	while (!left.load(std::memory_order_relaxed))
+		(void)lock.is_locked();
+	CHECK(!lock.is_locked());
+	maker.join();
+}
