@@ -58,7 +58,7 @@ using arch::flag_word;
 template <typename T>
 struct atomic {
 	constexpr atomic() : at(T{}) {}
-	constexpr explicit atomic(T v) : at(v) {}
+	constexpr explicit atomic(T initial_value) : at(initial_value) {}
 	atomic(const atomic &) = delete;
 	atomic &operator=(const atomic &) = delete;
 

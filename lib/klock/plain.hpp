@@ -15,7 +15,7 @@ namespace klock {
 template <typename T>
 struct plain {
 	constexpr plain() : at(T{}) {}
-	constexpr explicit plain(T v) : at(v) {}
+	constexpr explicit plain(T initial_value) : at(initial_value) {}
 	plain(const plain &) = delete;
 	plain &operator=(const plain &) = delete;
 

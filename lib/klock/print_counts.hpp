@@ -100,8 +100,10 @@ inline bool is_same_text(const char *a, const char *b)
 {
 	if (!a || !b)
 		return a == b;
-	while (*a && *a == *b)
-		a++, b++;
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
 	return *a == *b;
 }
 

@@ -138,6 +138,8 @@ struct __attribute__((scoped_lockable)) annotated_guard {
       private:
 	guard<L> taken;
 };
+template <typename L, typename... With>
+annotated_guard(annotated_lock<L> &, With &&...) -> annotated_guard<L>;
 
 /* irq_guard, the same. */
 template <typename L>
@@ -173,6 +175,8 @@ struct __attribute__((scoped_lockable)) annotated_irq_guard {
       private:
 	irq_guard<L> taken;
 };
+template <typename L, typename... With>
+annotated_irq_guard(annotated_lock<L> &, With &&...) -> annotated_irq_guard<L>;
 
 /* shared_guard: what the lock guards is read, and not written. */
 template <typename L>
@@ -209,6 +213,9 @@ struct __attribute__((scoped_lockable)) annotated_shared_guard {
       private:
 	shared_guard<L> taken;
 };
+template <typename L, typename... With>
+annotated_shared_guard(annotated_lock<L> &, With &&...)
+	-> annotated_shared_guard<L>;
 
 /* irq_shared_guard, the same. */
 template <typename L>
@@ -245,5 +252,8 @@ struct __attribute__((scoped_lockable)) annotated_irq_shared_guard {
       private:
 	irq_shared_guard<L> taken;
 };
+template <typename L, typename... With>
+annotated_irq_shared_guard(annotated_lock<L> &, With &&...)
+	-> annotated_irq_shared_guard<L>;
 
 } // namespace klock

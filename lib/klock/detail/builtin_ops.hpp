@@ -30,7 +30,10 @@ struct site {
 template <typename T>
 struct cell {
 	stored_as<T> value;
-	constexpr explicit cell(T v) : value(to_stored(v)) {}
+	constexpr explicit cell(T initial_value)
+	    : value(to_stored(initial_value))
+	{
+	}
 };
 
 template <order O, typename T>
@@ -421,7 +424,7 @@ constexpr T wrapped(T v)
 template <typename T>
 struct plain_cell {
 	T value;
-	constexpr explicit plain_cell(T v) : value(v) {}
+	constexpr explicit plain_cell(T initial_value) : value(initial_value) {}
 };
 
 template <typename T>

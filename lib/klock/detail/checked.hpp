@@ -594,6 +594,8 @@ struct lock_name {
 			chars[i] = from[i];
 	}
 };
+template <usize Size>
+lock_name(const char (&)[Size]) -> lock_name<Size>;
 
 template <typename T>
 struct seq_lock;
@@ -1262,9 +1264,11 @@ struct checked_core {
 	/* The caller holds the lock. */
 	void note_taken(held_place mine, call_site by) const
 	{
-		if (mine.at)
-			kernel_lock_order()->on_taken(mine);
-		else if (!sleeping<L> && !kernel_lock_order() && !is_half())
+		lock_order *const order = kernel_lock_order();
+
+		if (order && mine.at)
+			order->on_taken(mine);
+		else if (!sleeping<L> && !order && !is_half())
 			spins_held.note(&usage, usage.label(), by);
 	}
 

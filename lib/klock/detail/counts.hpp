@@ -422,7 +422,7 @@ struct counts_list {
 	 */
 	void end_behind(lock_counts *last)
 	{
-		const u8 next = now() == 0xff ? 1 : now() + 1;
+		const u8 next = now() == 0xff ? u8(1) : u8(now() + 1);
 		lock_counts *at = next_of(all), *gone = at;
 
 		/* This comes first, so that no lock in the list adds itself. */

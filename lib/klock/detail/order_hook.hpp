@@ -80,8 +80,10 @@ held_place note_wait(Wanted wanted)
 /* The caller released the lock, or gave up its try or wait. */
 inline void note_gone(held_place mine)
 {
-	if (mine.at)
-		kernel_lock_order()->on_gone(mine);
+	lock_order *const order = kernel_lock_order();
+
+	if (order && mine.at)
+		order->on_gone(mine);
 }
 
 } // namespace klock

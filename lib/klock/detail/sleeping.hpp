@@ -349,5 +349,7 @@ struct inner_section {
 	irq_state before;
 	[[no_unique_address]] all_woken woken = {};
 };
+template <plain_lock Inner>
+inner_section(Inner &) -> inner_section<Inner>;
 
 } // namespace klock::detail

@@ -54,6 +54,8 @@ struct text {
 			chars[i] = from[i];
 	}
 };
+template <usize Size>
+text(const char (&)[Size]) -> text<Size>;
 
 /*
  * A line of the list. The model checker makes a lock's counters wrap at a few

@@ -385,6 +385,8 @@ struct [[gnu::abi_tag("klock_model")]] atomic_ref
       private:
 	T *of;
 };
+template <typename T>
+atomic_ref(T &) -> atomic_ref<T>;
 
 struct [[gnu::abi_tag("klock_model")]] atomic_flag {
 	constexpr atomic_flag() noexcept = default;

@@ -9,9 +9,10 @@
 
 #include <klock/types.hpp>
 
-extern "C" [[gnu::weak]] void klock_os_unparked(void);
-
 namespace klock::arch {
+
+/* In this scope, since os.hpp declares it in the global one. */
+extern "C" [[gnu::weak]] void klock_os_unparked(void);
 
 /* Whether interrupts were enabled before irq_save(). */
 using irq_state = bool;
