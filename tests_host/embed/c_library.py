@@ -90,7 +90,7 @@ def public_names_are_prefixed(case):
     code = re.sub(r"__attribute__\(\(.*?\)\)+", "", code)
     words = set(re.findall(r"[A-Za-z_]\w*", code))
     words -= set("struct enum void int unsigned char short long const static "
-                 "inline return if sizeof typedef _Bool".split())
+                 "inline return if sizeof typedef _Bool _Alignof".split())
     # The names of parameters: of no name space that a kernel shares.
     words -= {"lock", "mine", "node", "nodes", "cpu", "cpu_id", "base",
               "before", "file", "line", "name", "index", "usage", "what",
@@ -302,9 +302,11 @@ def c_and_cpp_share_one_lock(case, cc="gcc", cxx="g++", built=None,
 
 # -- The archive ---------------------------------------------------------------
 
-# The port's and the version's word, which a linker keeps once
+# The port's, the version's and the overlays' words, which a linker keeps once
 # (klock/arch/port.hpp).
-ONCE = {"klock_two_ports_in_one_program", "klock_two_versions_in_one_program"}
+ONCE = {"klock_two_ports_in_one_program", "klock_two_versions_in_one_program",
+        "klock_guards_with_and_without_preempted_in_one_program",
+        "klock_locks_with_and_without_unparked_in_one_program"}
 # The kernel's.
 OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_panic", "klock_os_lock_order", "klock_os_note",
