@@ -192,6 +192,8 @@ def check_sequences(compiler, scratch):
 # -- Release builds ----------------------------------------------------------
 
 SECTIONS = (".text", ".data", ".bss", ".rodata")
+# A byte that a program has once: which port, version and overlays it has.
+ONCE = ".text.klock_"
 
 
 def _bytes(compiler, scratch, *defines):
@@ -202,7 +204,7 @@ def _bytes(compiler, scratch, *defines):
     for line in objects.call(["objdump", "-h", "-w", obj]).splitlines():
         words = line.split()
         if len(words) < 3 or not words[0].isdigit() or \
-                not words[1].startswith(SECTIONS):
+                not words[1].startswith(SECTIONS) or words[1].startswith(ONCE):
             continue
         raw.unlink(missing_ok=True)
         objects.call(["objcopy", "-O", "binary", "-j", words[1],

@@ -65,7 +65,9 @@ SHARED = "VvWwutrbdn"
 DATA = "Vurbd"
 # Defined on purpose in every file, in groups that are kept once a port and once
 # a version: a program of two is not linked (arch/<port>/klock/arch/port.hpp).
-ONCE = ("klock_two_ports_in_one_program", "klock_two_versions_in_one_program")
+ONCE = ("klock_two_ports_in_one_program", "klock_two_versions_in_one_program",
+        "klock_guards_with_and_without_preempted_in_one_program",
+        "klock_locks_with_and_without_unparked_in_one_program")
 # On 32 bits, position-independent code makes each function that is emitted need
 # the global offset table.
 FIXED_PLACE = ["-fno-pic"]
