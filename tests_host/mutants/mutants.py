@@ -128,6 +128,16 @@ def boots(args):
     return 0
 
 
+def remove_stale(folder, files):
+    """Removes the copies of files that have no row any more: a compiler would
+    still find them in front of lib. The switch names what was planted."""
+    switch = folder / "switch.hpp"
+    before = switch.read_text() if switch.is_file() else ""
+    for name in re.findall(r"^/\* (\S+) \*/$", before, re.M):
+        if name not in files:
+            (folder / name).unlink(missing_ok=True)
+
+
 def plant(args):
     """Writes what has changed, the switch last: all that is compiled includes
     it, and is compiled anew if anything has changed. It names the files: where
@@ -135,6 +145,7 @@ def plant(args):
     table = rows.read(args.tables / f"{args.table}.mutants")
     files = rows.asleep(table, args.root)
     names = "".join(f"/* {name} */\n" for name in sorted(files))
+    remove_stale(args.out, files)
     changed = False
     for name, text in [*files.items(), ("switch.hpp", rows.SWITCH + names)]:
         path = args.out / name

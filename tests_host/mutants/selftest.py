@@ -148,6 +148,21 @@ class Bench:
                          f"toy={self.folder / 'test'}")
 
 
+def stale_copies(bench):
+    """A copy goes with its last row; what nobody planted stays."""
+    planted = bench.folder / "planted"
+    other = bench.folder / "lib/klock/other.hpp"
+    other.write_text(HEADER)
+    bench.call("plant", row("here", NEXT) + row("there", NEXT).replace(
+        "toy.hpp", "other.hpp"), "--out", planted)
+    foreign = planted / "lib/klock/foreign.hpp"
+    foreign.write_text("")
+    bench.call("plant", row("here", NEXT), "--out", planted)
+    left = {path.name for path in (planted / "lib/klock").iterdir()}
+    return [] if left == {"toy.hpp", "foreign.hpp"} else [
+        f"plant: a file without a row: {sorted(left)} are left"]
+
+
 def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("--cxx", required=True)
@@ -163,8 +178,9 @@ def main():
             status, said = bench.outcome(command, table)
             if not status or wanted not in said:
                 faults.append(f"{command}: {title}: not '{wanted}' but: {said}")
+        faults += stale_copies(bench)
     print("\n".join([*faults,
-                     f"{len(WRONG)} mistakes, {len(faults)} not seen"]))
+                     f"{len(WRONG) + 1} mistakes, {len(faults)} not seen"]))
     return 1 if faults else 0
 
 
