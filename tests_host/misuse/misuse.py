@@ -110,6 +110,18 @@ def _marked(text, part):
     return lines, marked
 
 
+def _is_one_error(status, said):
+    return status != 0 and len(re.findall(r"\berror: ?", said)) == 1
+
+
+def _difference(said, file, text, part):
+    """Empty if g++ complains of the marked lines of a part, and no others."""
+    lines, marked = _marked(text, part)
+    found = _complained_of(said, file) & lines
+    return "" if marked and found == marked else (
+        f"complains of {sorted(found)}, not of {sorted(marked)}")
+
+
 def _by_clang(case, file, part):
     """Compares clang's messages. Returns the command, without its compiler."""
     folders, flags, clangs = FILES[file]
@@ -132,11 +144,35 @@ def _wrong(case, file, part):
             case.must(compiler, "-Werror", *command)
         return
     _, said = case.call("g++", *command)
-    lines, marked = _marked((HERE / file).read_text(), part)
-    found = _complained_of(said, file) & lines
-    case.expect(marked and found == marked,
-                f"g++: {file}, part {part}: complains of {sorted(found)}, not "
-                f"of {sorted(marked)}:\n{said}")
+    wrong = _difference(said, file, (HERE / file).read_text(), part)
+    case.expect(not wrong, f"g++: {file}, part {part}: {wrong}:\n{said}")
+
+
+MARKED = """#if WRONG == 1
+	first(); // says-error {{no}}
+	second();
+	third(); // says-error {{no}}
+#endif
+	fourth();
+"""
+# The lines of MARKED that a compiler complains of, and whether that is right.
+JUDGED = [((2, 4), True), ((2, 4, 6), True), ((2,), False), ((), False),
+          ((2, 3, 4), False), ((3,), False)]
+
+
+def judge_is_right(case):
+    """A line less, a line more, an error more: none passes."""
+    for lines, right in JUDGED:
+        said = "".join(f"a.cpp:{line}:1: error: no\n" for line in lines)
+        case.expect(right != bool(_difference(said, "a.cpp", MARKED, 1)),
+                    f"judged wrong: {lines} of {MARKED}")
+    case.expect(_difference("", "a.cpp", "#if WRONG == 1\n#endif\n", 1),
+                "judged wrong: a part without a mark")
+    for status, errors, right in ((1, 1, True), (0, 1, False), (1, 0, False),
+                                  (1, 2, False)):
+        case.expect(right == _is_one_error(status, "a.cpp:1:1: error: no\n" *
+                                           errors),
+                    f"judged wrong: status {status}, {errors} errors")
 
 
 def first_wrong_is_found(case):
@@ -284,7 +320,7 @@ def in_c(case):
     for target in ("avr", "msp430"):
         status, said = case.call("clang", f"--target={target}", "-ffreestanding",
                                  *command)
-        case.expect(status and said.count("error: ") == 1 and
+        case.expect(_is_one_error(status, said) and
                     '"klock is for CPUs of 32 and 64 bits"' in said,
                     f"{target}: {said}")
 
@@ -300,7 +336,7 @@ def port_and_language(case):
                               *command)
                     continue
                 status, said = case.call(compiler, *command)
-                case.expect(status and said.count("error:") == 1,
+                case.expect(_is_one_error(status, said),
                             f"g++: {name}: not one error: {said}")
 
 
@@ -577,7 +613,7 @@ def few_scripts_in_cmake(case):
     case.expect(scripts == READ_BY_SCRIPT, f"runs {scripts}")
 
 
-CASES = [first_wrong_is_found, wrong_is_found, errors_are_short,
+CASES = [judge_is_right, first_wrong_is_found, wrong_is_found, errors_are_short,
          right_is_silent, headers_are_silent, in_c, port_and_language,
          typing_errors_of_make,
          two_ports_in_one_program, two_versions_in_one_program,

@@ -210,6 +210,29 @@ def panic_in_time(folder):
             yield f"{said!r}: {done.stdout.decode()}{done.stderr.decode()}"
 
 
+# what the guest prints, run.py's further words, what is said ("": it passes)
+JUDGEMENTS = [
+    ("rate 5", ["--expect-once", "rate"], ""),
+    ("rate 5\r\nrate 5", ["--expect-once", "rate"], "in 2 lines instead of one"),
+    ("none", ["--expect-once", "rate"], "in 0 lines instead of one"),
+    ("rate 5", ["--expect-number", "rate", "5", "5"], ""),
+    ("rate 5", ["--expect-number", "rate", "6", "9"], "'rate': 5, not 6 to 9"),
+    ("rate 5", ["--expect-number", "rate", "1", "4"], "'rate': 5, not 1 to 4"),
+    ("none", ["--expect-number", "rate", "1", "4"], "no number, not 1 to 4"),
+    ("rate 5", ["--expect-text", "rate 5"], ""),
+    ("none", ["--expect-text", "rate 5"], "nowhere to be found: 'rate 5'"),
+]
+
+
+def judgements(folder):
+    """Each bound and each number of lines is held to, from both sides."""
+    for printed, words, says in JUDGEMENTS:
+        done = Fake(folder, f"{BOOT}{printed}\r\nPASS\r\n").run(*words)
+        said = done.stdout.decode()
+        if done.returncode != bool(says) or says not in said:
+            yield f"{printed!r} {words}: {done.returncode}: {said}"
+
+
 def architecture(folder):
     """The image says what it is; QEMU is its own, --arch is held against it."""
     for number, entry, name in ((3, 0, "i686"), (183, 0, "aarch64"),
@@ -608,7 +631,7 @@ def no_pictures(folder):
         yield "--help"
 
 
-CASES = [verdicts, pipe, time_out, csv, logs_of_modes, panic_in_time,
+CASES = [verdicts, pipe, time_out, csv, logs_of_modes, judgements, panic_in_time,
          hosts_without_an_msr, measured_digits, other_compilers,
          architecture, mistakes, full_disks, two_runs, serial_line, pictures,
          screens, logs]
