@@ -10,6 +10,8 @@
                  klock/host_parking.hpp, for x86 takes any order for both
     uncontended  instructions of a section without a contender (uncontended.py)
     extensions   riscv64: what Zawrs, Zacas and Zabha make of it
+    traps        riscv64: boot's way out of a trap ends a reservation; QEMU does
+                 so by itself, and no boot can show it
 
 Nothing may be left undefined but klock_os_*; where a lock is a table, what
 every compiler may call in any kernel: memset and its like. All is compiled
@@ -273,9 +275,31 @@ def _extensions(compiler, machine, scratch):
                         compiler, orders.RiscV(names), scratch, told))
 
 
+def _traps(compiler, machine, scratch):
+    if machine.port != "riscv":
+        return
+    boot = compiler.lib.parent / "boot/riscv64"
+    for mode in ("machine_mode", "supervisor_mode"):
+        obj = compiler.compile(boot / "traps.S", Path(scratch) / "traps.o",
+                               ["-I", boot, "-I", boot / mode])
+        names = [i.name for code in compiler.functions(obj).values()
+                 for i in code]
+        returns = [at for at, name in enumerate(names)
+                   if name in ("mret", "sret")]
+        if not returns:
+            yield f"{mode}: traps.S has no return"
+        begin = 0
+        for at in returns:
+            if not any(name.startswith("sc.") for name in names[begin:at]):
+                yield (f"{mode}: traps.S returns without an SC: what the "
+                       "handler reserved stays reserved")
+            begin = at + 1
+
+
 STEPS = {"headers": _headers, "operations": _operations, "flags": _flags,
          "locks": _locks, "parking": check_parking,
-         "uncontended": _uncontended, "extensions": _extensions}
+         "uncontended": _uncontended, "extensions": _extensions,
+         "traps": _traps}
 
 
 def _findings(args):
