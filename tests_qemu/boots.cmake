@@ -290,6 +290,9 @@ function(klock_endings level prefix image cpus text)
 	klock_boot(${level} ${prefix}ends_by_print_fault 2 single
 		"run=print_fault" panic "PANIC on CPU 0: exception "
 		IMAGE ${image})
+	klock_boot(${level} ${prefix}ends_by_report_fault 2 single
+		"run=report_fault" panic "and its report failed, too"
+		IMAGE ${image} TIMEOUT 60)
 	klock_boot(${level} ${prefix}ends_by_reset 2 single "run=reset" reset
 		IMAGE ${image})
 	klock_boot(${level} ${prefix}ends_by_timeout 2 single "run=hang"

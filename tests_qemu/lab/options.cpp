@@ -289,9 +289,10 @@ constexpr const char *faults[] = {
 	"lost_update",	"lost_permit",	 "nobody_sleeps", "no_exclusion",
 	"early",	"late",		 "let_in",	  "no_attempt",
 	"right_mutant", "wrong_control", "lost_count",	  "too_few",
-	"percentiles",	"no_work",	 "silent_cpu",	  nullptr};
+	"percentiles",	"no_work",	 "silent_cpu",	  "read_order",
+	"write_order",	nullptr};
 static_assert(sizeof(faults) / sizeof(faults[0]) ==
-	      static_cast<u32>(seeded::silent_cpu) + 2);
+	      static_cast<u32>(seeded::write_order) + 2);
 
 /* Every run takes these: they say what the machine is, or what is run. */
 constexpr u32 of_all =

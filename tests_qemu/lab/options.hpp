@@ -66,6 +66,8 @@ enum class seeded : u32 {
 	percentiles,   /* median and 99 % change places */
 	no_work,       /* instructions, pairs, sleep: nothing is measured */
 	silent_cpu,    /* stuck: a CPU does not answer the watchdog */
+	read_order,    /* percentiles, of reads alone */
+	write_order,   /* percentiles, of writes alone */
 };
 
 /* CPUs that the lab's locks are made for: boot's most. */

@@ -18,8 +18,8 @@ using run = int(const options &);
 	run_deadline, run_sleep, run_busted, run_busted_storm, run_shared,
 	run_shared_storm, run_busted_shared, run_backoff, run_instructions,
 	run_pairs, run_topology, run_deadlock, run_counts, run_stuck,
-	end_by_panic, end_by_fault, end_by_print_fault, end_by_failure, hang,
-	end_by_reset;
+	end_by_panic, end_by_fault, end_by_print_fault, end_by_report_fault,
+	end_by_failure, hang, end_by_reset;
 
 /* In deadlock.cpp. */
 using bug = void();
@@ -94,6 +94,8 @@ const named_run runs[] = {
 	{"panic", end_by_panic, 0, "ends by a panic, for the runner's tests"},
 	{"fault", end_by_fault, 0, "ends by an exception"},
 	{"print_fault", end_by_print_fault, 0, "ends by one while it prints"},
+	{"report_fault", end_by_report_fault, 0,
+	 "ends by one in a panic's report"},
 	{"fail", end_by_failure, 0, "ends by FAIL"},
 	{"hang", hang, 0, "does not end"},
 	{"reset", end_by_reset, 0, "ends by a reset"},

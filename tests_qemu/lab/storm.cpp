@@ -83,17 +83,16 @@ void storm::interrupt(unsigned cpu)
 void storm::nmi(unsigned cpu)
 {
 	storm_cpu &mine = cpus[cpu];
+	/* fault=nmi_enters only looks: no thread sees it, so it alone can. */
+	const bool asks = !todo.nmi_enters;
 
-	if (todo.nmi_enters) {
-		mine.nmi_overlaps += !outer_data.look(0);
-		return;
-	}
-	if (!calls.try_lock || todo.without & part_nmi ||
-	    !calls.try_lock(*this, cpu, tried_by_nmi))
+	if (asks && (!calls.try_lock || todo.without & part_nmi ||
+		     !calls.try_lock(*this, cpu, tried_by_nmi)))
 		return;
 	const saying here(mine, doing_section);
-	if (!outer_data.visit(0))
-		mine.nmi_overlaps++;
+	mine.nmi_overlaps += !(asks ? outer_data.visit(0) : outer_data.look(0));
+	if (!asks)
+		return;
 	mine.by_nmis++;
 	note_part(part_nmi);
 	calls.unlock(*this, cpu, tried_by_nmi);
