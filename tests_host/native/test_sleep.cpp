@@ -16,6 +16,8 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <deque>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -73,15 +75,21 @@ TEST_CASE("host_parking: the system calls come in the order of the wake-ups",
 	  "[parking]")
 {
 	using namespace klock::host;
-	permit sleepers[] = {permit{asleep}, permit{asleep}, permit{asleep}};
-	std::vector<permit *> woken;
+	constexpr std::size_t kept = std::size(to_wake);
+	std::deque<permit> sleepers;
+	std::vector<permit *> in_order, woken;
 	const irq_state before = irq_save();
 
-	for (permit &one : sleepers)
-		klock_os_unpark(reinterpret_cast<usize>(&one));
+	/* For the last there is no place: it is woken at once. */
+	while (sleepers.size() <= kept) {
+		in_order.push_back(&sleepers.emplace_back(asleep));
+		klock_os_unpark(reinterpret_cast<usize>(in_order.back()));
+	}
 	irq_restore(before);
+	REQUIRE(how_many == kept);
+	in_order.pop_back();
 	wake_in_order([&](permit *one) { woken.push_back(one); });
-	CHECK(woken == std::vector{&sleepers[0], &sleepers[1], &sleepers[2]});
+	CHECK(woken == in_order);
 	wake_in_order([&](permit *) { FAIL("woken twice"); });
 }
 
