@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <klock/detail/unordered.hpp>
 #include <klock/types.hpp>
 
 /*
@@ -244,12 +245,26 @@ inline usize shown_owner(usize owner)
 	return owner_is_cpu() && is_thread(owner) ? ~(owner + 1) : owner;
 }
 
-/* thread_owner_id(), once a lock whose waiters sleep is used: a kernel without
- * such locks has no klock_os_thread(). Like checks_off, it is no atomic. */
+/*
+ * thread_owner_id(), once a lock whose waiters sleep is used: a kernel without
+ * such locks has no klock_os_thread().
+ */
 using owner_function = usize (*)();
 inline constinit owner_function sleepers_owner = nullptr;
 
-inline volatile owner_function &owner_of_sleepers() { return sleepers_owner; }
+inline owner_function owner_of_sleepers()
+{
+	return read_unordered(sleepers_owner);
+}
+
+/* A lock whose waiters sleep is used. All CPUs read the word at each verb: only
+ * the first writes it. */
+inline void note_sleepers()
+{
+	if (!owner_of_sleepers())
+		write_unordered<owner_function>(sleepers_owner,
+						thread_owner_id);
+}
 
 /* The number of the caller as the owner of a lock; sleeps: the lock's waiters
  * sleep. */
@@ -294,8 +309,8 @@ inline context current_context()
  * A kernel that prints its first report and stops may break rules while it does
  * so, and other CPUs may find the same mistake. So after the first report
  * checked locks behave as the locks inside them. Two CPUs that report at the
- * same time both do. It is no atomic: the model checker has nothing to explore
- * here, as a report ends an execution.
+ * same time both do. It is no atomic<>: the model checker has nothing to
+ * explore here, as a report ends an execution.
  *
  * A few misuses are found without checks, too (once, inheriting_mutex,
  * pop_off()). Such a panic is a first report as well. It also comes after
@@ -303,20 +318,21 @@ inline context current_context()
  */
 inline constinit bool checks_off = false;
 
-/* A volatile variable would be emitted into each file that includes this. */
-inline volatile bool &checks_are_off() { return checks_off; }
+inline bool checks_are_off() { return read_unordered(checks_off); }
 
 /* For tests whose klock_os_panic() leaves by an exception or longjmp(): call
  * set_checks(true) before it does. */
-inline void set_checks(bool on) { checks_are_off() = !on; }
+inline void set_checks(bool on) { write_unordered(checks_off, !on); }
 
 /* Reports what cannot be survived. Not inlined: a lock that calls it has no
- * store more than one that calls klock_os_panic(). */
-[[noreturn, gnu::noinline]] inline void panic(const char *lock_name,
-					      const void *lock_address,
-					      unsigned cpu, const char *what)
+ * store more than one that calls klock_os_panic(). Its store is volatile, and
+ * hidden from ThreadSanitizer: for AArch64, GCC's relaxed one is longer by an
+ * instruction, which locks without checks would have, too. */
+[[noreturn, gnu::noinline, gnu::no_sanitize_thread]] inline void
+panic(const char *lock_name, const void *lock_address, unsigned cpu,
+      const char *what)
 {
-	checks_are_off() = true;
+	static_cast<volatile bool &>(checks_off) = true;
 	klock_os_panic(lock_name, lock_address, cpu, what);
 }
 

@@ -23,6 +23,7 @@ HEADERS = "klock/*.hpp klock/detail/*.hpp klock/order/*.hpp "
 # file                          may include (patterns of what stands in <>)
 RULES = [
     ("lib/klock/types.hpp",     "klock/arch/port.hpp stddef.h stdint.h"),
+    ("lib/klock/os.hpp",        BLOCKS + "klock/detail/unordered.hpp"),
     (f"lib/{BLOCKS.replace(' ', ' lib/')}lib/klock/calibrate.hpp",
                                 BLOCKS + "klock/arch/*.hpp"),
     ("lib/klock/*_lock.hpp",    BLOCKS + "klock/detail/*.hpp klock/*_lock.hpp"),

@@ -348,7 +348,7 @@ TEST_CASE("held_locks: two locks, released in either order, and handlers")
 /* One stack, of whichever thread has it; what is in it is then its own. */
 TEST_CASE("held_locks: a thread's stack is another's next")
 {
-	owner_of_sleepers() = [] { return ~usize{model::cpu()} - 1; };
+	sleepers_owner = [] { return ~usize{model::cpu()} - 1; };
 	verdict::good(model::explore<noted_world>(
 		{.sections = {1, 1}},
 		[](noted_world &w, unsigned cpu) {
@@ -364,7 +364,7 @@ TEST_CASE("held_locks: a thread's stack is another's next")
 			mine.stack->pop(*mine.at);
 		},
 		[](noted_world &w) { w.check_clean(); }));
-	owner_of_sleepers() = nullptr;
+	sleepers_owner = nullptr;
 }
 
 TEST_CASE("lock_order: a handler sees what is held or waited for, and no more")

@@ -1018,7 +1018,7 @@ struct checked_core {
 	void check_context(call_site by) const
 	{
 		if constexpr (sleeping<L>) {
-			owner_of_sleepers() = thread_owner_id;
+			note_sleepers();
 			usage.before_inner(by);
 		}
 		if constexpr (thread_only_lock<L>)

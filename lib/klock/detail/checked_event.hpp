@@ -457,7 +457,7 @@ struct checked_lock<L, Name...> : L {
 
 	held_place begins(call_site by) const
 	{
-		owner_of_sleepers() = thread_owner_id;
+		note_sleepers();
 		usage.before_sleep(by);
 		check_no_spin(&usage, sleeps_with_a_spin, by);
 		return note_wait([&] {
