@@ -33,6 +33,15 @@ _A64_ORDERED = re.compile(r"(ldaxr|ldxr|stlxr|stxr|ldar|ldapr|stlr|"
 _A64_OTHER = ("wfe", "sevl", "sev", "isb", "yield")
 
 
+def _aarch64_width(i):
+    """The bytes that an instruction reads or writes."""
+    if match := re.search(r"([bh])$", i.name):
+        return " bh".index(match[1])
+    # In front of the value that a store-exclusive writes, its success.
+    values = i.operands.split(",")[1 if re.match(r"stl?xr", i.name) else 0]
+    return 4 if values.strip().startswith("w") else 8
+
+
 def _aarch64_word(i):
     if i.name == "dmb":
         return f"dmb-{i.operands}"
@@ -58,6 +67,15 @@ _RV_NUMBERS = {0x0100000f: "pause", 0x00d00073: "wrs"}
 _RV_AMO = {0: "amoadd", 1: "amoswap", 4: "amoxor", 5: "amocas", 8: "amoor",
            12: "amoand"}
 _RV_BITS = ("", ".rl", ".aq", ".aqrl")
+
+
+def _riscv_width(i):
+    """The bytes that an instruction reads or writes."""
+    if i.name in (".word", ".4byte", ".insn"):
+        return 1 << (int(i.operands.split(",")[-1], 0) >> 12 & 7)
+    return 1 << "bhwd".index(re.search(
+        r"^(?:c\.)?[ls]([bhwd])u?$|\.([bhwd])(?:\.|$)", i.name).expand(
+            r"\1\2"))
 
 
 def _riscv_number(number):
@@ -97,6 +115,10 @@ _RELEASE = re.compile(r"stl|ld(?:add|clr|set|eor)a?l|(?:cas|swp)a?l|dmb-ish$|"
 def changes(line):
     """How many of the words are read-modify-writes."""
     return sum(bool(_CHANGES.match(word)) for word in line)
+
+
+# Words that read or write the location.
+_ACCESS = re.compile(r"load|store|ld|st|cas|swp|lr|sc|amo")
 
 
 def acquires(line):
@@ -140,13 +162,17 @@ class AArch64:
 
     port = "aarch64"
     loads, stores, fences = _A64_LOADS, _A64_STORES, _A64_FENCES
-    word = staticmethod(_aarch64_word)
+    word, width = staticmethod(_aarch64_word), staticmethod(_aarch64_width)
     # A sleep, the reads that mark what ends it, and what lets the first pass.
     sleep, marks, event = "wfe", ("ldaxr",), "sevl"
     sleeps = True
 
     def __init__(self, lse=False):
         self.lse = lse
+
+    def width_of(self, word, probe):
+        """The bytes that this word must access."""
+        return probe.size
 
     def asleep(self, order):
         return "sevl wfe ldaxr"
@@ -169,7 +195,7 @@ class RiscV:
 
     port = "riscv"
     loads, stores, fences = _RV_LOADS, _RV_STORES, _RV_FENCES
-    word = staticmethod(_riscv_word)
+    word, width = staticmethod(_riscv_word), staticmethod(_riscv_width)
     sleep, marks, event = "wrs", ("lr", "lr.aq", "lr.aqrl"), None
 
     def __init__(self, extensions=()):
@@ -177,12 +203,20 @@ class RiscV:
         self.narrow = "zabha" in extensions
         self.sleeps = "zawrs" in extensions
 
+    def width_of(self, word, probe):
+        """The bytes that this word must access."""
+        is_narrow = word in ("load", "store") or (
+            self.narrow and not word.startswith(("lr", "sc")) and
+            probe.short != "flag")
+        return probe.size if is_narrow else max(probe.size, 4)
+
     def change(self, probe, order):
         """The words of one change, as a pattern."""
         return self._change(probe, order).replace(".", r"\.")
 
     def _change(self, probe, order):
-        is_word = probe.size >= 4 or self.narrow
+        # Flags are words (arch/riscv).
+        is_word = probe.size >= 4 or self.narrow or probe.short == "flag"
         if probe.change == "compare_exchange":
             if self.cas and is_word:
                 return "amocas" + _RV_ORDER[order]
@@ -217,7 +251,7 @@ MACHINES = {"aarch64": AArch64(), "aarch64-lse": AArch64(True),
 # -- Operations --------------------------------------------------------------
 
 _SIZES = {"bool": 1, "true": 1, "u8": 1, "schar": 1, "u16": 2, "u32": 4, "int": 4,
-          "word_enum": 4, "flag": 4, "usize": 8, "pointer": 8}
+          "word_enum": 4, "flag": 1, "usize": 8, "pointer": 8}
 _NAME = re.compile(r"probe_(?:(pair|fields)_)?(\w+?)_"
                    r"(relaxed|acquire|release|acq_rel|seq_cst)"
                    r"(?:__(word_enum|[a-z0-9]+)(?:_(first|second|\d))?)?$")
@@ -296,6 +330,21 @@ def check_sleep(machine, name, code):
             yield f"{name}: nothing is read after {machine.sleep}"
 
 
+def check_width(machine, wanted, code):
+    """Each access is of the location's bytes: of fewer, it could miss a change;
+    of more, it would take others' for one."""
+    for i in code:
+        word = machine.word(i)
+        # A compare_exchange reads what it expects, and writes what it found.
+        if not _ACCESS.match(word) or wanted.change == "compare_exchange" and \
+                word in ("load", "store"):
+            continue
+        expected = machine.width_of(word, wanted)
+        if machine.width(i) != expected:
+            yield (f"{wanted.name}: {i.name} {i.operands} is of "
+                   f"{machine.width(i)} bytes, expected {expected}")
+
+
 def check_operation(machine, wanted, code):
     """One line for each thing that is not as the operation's order demands."""
     line = words(machine, code)
@@ -304,6 +353,7 @@ def check_operation(machine, wanted, code):
     if not re.fullmatch(expected, counted):
         yield f"{wanted.name} is '{' '.join(line)}', expected '{expected}'"
     yield from check_sleep(machine, wanted.name, code)
+    yield from check_width(machine, wanted, code)
     if not wanted.operation.startswith("await"):
         return
     if wanted.operation in ("await_patient", "await_exchange") and \
