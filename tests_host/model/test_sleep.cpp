@@ -282,10 +282,12 @@ TEST_CASE("sleep: a part of larger worlds")
 		first{.sections = {1, 1, 1}, .max_executions = most},
 		last{.sections = {1, 1, 2}, .max_executions = most},
 		two{.sections = {2, 1}, .max_executions = most},
+		late{.sections = {1, 1, 1}, .max_executions = 30'000},
 		bounded{.preemptions = 2, .max_reorder = 2};
 
 	for (const result &r :
-	     {takes_and_brings<under_spin>(last, "wwb"),
+	     {takes_and_brings<early>(late, "Wwb"),
+	      takes_and_brings<under_spin>(last, "wwb"),
 	      takes_and_brings<under_spin>(first, "wWb"),
 	      served_in_order(first), sections<shared>(first, "mnL"),
 	      sections<shared>(two, "ll"), sections<shared_fifo>(first, "rlr"),
