@@ -14,9 +14,9 @@
  * max_cpus: the owners that hold locks at once: CPUs, plus threads that hold
  * locks whose waiters sleep; or only threads, if klock_os_owner_id() returns
  * those. Its memory is lock_order_memory, zero bytes, and no heap. For 64 names
- * it is 14.5 KiB, of which 2.5 KiB are the bitmaps, and most of the rest the
- * lines of 128 pairs; for 16 names 3.7 KiB. Each owner adds 832 bytes. On 32
- * bits it is about 2/3 of that. A build without that function, or with
+ * it is 15.5 KiB, of which 3.5 KiB are the bitmaps, and most of the rest the
+ * lines of 128 pairs; for 16 names 4 KiB. Each owner adds 832 bytes. On 32 bits
+ * it is about 2/3 of that. A build without that function, or with
  * lock_order_if<false, 64, max_cpus>(), has none.
  *                                  Checked: unit/lock_order: what it keeps
  * A class is all locks of one name and sub-rank (`nested`, order_calls.hpp);
@@ -33,6 +33,10 @@
  *	lock order	the lock that is wanted was held, over any number of
  *			locks, while one that is held now was waited for; or the
  *			other order is declared (order_calls.hpp)
+ *	event		a semaphore, completion, condition or wait_queue is
+ *			waited for with a lock held that each caller who ends
+ *			such waits has waited for and holds then; or that lock
+ *			comes before it in the order. See below
  *	same class	two of one name, the second neither at a higher address
  *			nor of a higher sub-rank; or two of that name by
  *			address, and two by sub-rank
@@ -58,6 +62,20 @@
  * reported once (klock_os_note). Its entries are still checked; the lines of
  * further edges are not reported.
  *
+ * An event is set by set(), release(), a notification or a wake. What counts is
+ * a mutex or the like: nobody waits for an event with a spin lock held, but for
+ * a condition's own lock, which the wait releases. Nothing is reported of a
+ * lock that one setter did not hold, that it took by a try, or that the code
+ * held which a setting handler has interrupted; nor of one whose holder has
+ * waited for the event before and sets it now (a semaphore used as a lock
+ * behind it), or the other way round. So a setter seen without the lock is
+ * proof that there is no danger, and one that comes later may make a report a
+ * false one: harmless(lock, event) says so. A lock that the setter needs before
+ * it sets the event, and releases, is not seen: acquired() and released() of
+ * the event's name (order_calls.hpp), where the way to set() begins and ends,
+ * make it one that is held.
+ *                              Checked: unit/sleep: checked: an event
+ *
  * Context: any. A class that an NMI handler is the first to try is not learned
  * there. If klock_os_context() cannot tell an NMI, NMI handlers must run with
  * interrupts off. A context switch with a lock held, or in lock(), follows the
@@ -67,16 +85,17 @@
  *
  * Ordering: none of its own; the lock of order/rules.hpp orders all.
  *
- * Bits are never cleared. A CPU that sees an edge's bit may go on: the edge was
- * searched together with all bits set before. Reading bits needs no order: a
- * stale 0 sends the CPU to the lock, whose acquire shows it every bit that was
- * set before, by the last holder's release. It reads the bit again there, so
- * only one CPU sets it and searches for it. So edges are set one after another.
- * The edge that closes a cycle is set after all others of that cycle, and its
- * search sees them: there is one report, by the CPU that comes last. The marks
- * of both kinds that make an inversion work in the same way. Without the second
- * look, two CPUs might report one cycle; if bits were set without the lock and
- * searched then, a cycle might be missed.
+ * Bits are never cleared, but those of the locks that an event's setters need:
+ * a danger may end there, and none begins. A CPU that sees an edge's bit may go
+ * on: the edge was searched together with all bits set before. Reading bits
+ * needs no order: a stale 0 sends the CPU to the lock, whose acquire shows it
+ * every bit that was set before, by the last holder's release. It reads the bit
+ * again there, so only one CPU sets it and searches for it. So edges are set
+ * one after another. The edge that closes a cycle is set after all others of
+ * that cycle, and its search sees them: there is one report, by the CPU that
+ * comes last. The marks of both kinds that make an inversion work in the same
+ * way. Without the second look, two CPUs might report one cycle; if bits were
+ * set without the lock and searched then, a cycle might be missed.
  *                                              Checked: model/lock_order
  * A CPU pushes its lock and is checked before it waits: the report comes before
  * the hang. A lock stays noted until its release is over: a handler that comes
@@ -145,8 +164,8 @@ struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
 					on_finding then = on_finding::panic)
-	    : lock_order{wait, attempt,	   taken, leave,
-			 gone, downgraded, pair,  end},
+	    : lock_order{wait,	     attempt, taken, leave, gone,
+			 downgraded, pair,    set,   end},
 	      order_rules(of.learning(), then == on_finding::note),
 	      owners{of.held, Owners}
 	{
@@ -160,8 +179,11 @@ struct order_keeper : lock_order, private order_rules {
 	/* Called before lock(). Returns the argument for the later calls. */
 	[[nodiscard]] held_place before_wait(const wanted_lock &want)
 	{
-		if (want.sleeps)
+		if (want.sleeps) {
 			check_sleep(want);
+			if (want.looks)
+				check_awaited(owners.mine(true), want);
+		}
 		const held_place mine = push(want, hold::waiting);
 
 		if (!mine.stack)
@@ -235,6 +257,18 @@ struct order_keeper : lock_order, private order_rules {
 		if (held_lock *const one =
 			    mine ? mine->find(read.lock) : nullptr)
 			one->mode.store_relaxed(read.mode());
+	}
+
+	/* The caller is about to end waits for an event. What a handler has
+	 * interrupted holds locks that it does not need. */
+	void note_set(const wanted_lock &want)
+	{
+		const context here = current_context();
+
+		if (here != context::nmi)
+			check_set(here == context::thread ? owners.mine(true)
+							  : nullptr,
+				  want);
 	}
 
 	/* This thread has ended: the inheriting mutexes that it held are free
@@ -352,7 +386,7 @@ struct order_keeper : lock_order, private order_rules {
 		held_locks *const mine = owners.mine_with(lock);
 
 		if (held_lock *const one = mine ? mine->find(lock) : nullptr) {
-			one->class_plus_1.store_relaxed(0);
+			one->forget_class();
 			one->sub_rank.store_relaxed(sub_rank);
 		}
 	}
@@ -426,6 +460,10 @@ struct order_keeper : lock_order, private order_rules {
 		return static_cast<order_keeper &>(of).next_by_address(next);
 	}
 
+	static void set(lock_order &of, const wanted_lock &event)
+	{
+		static_cast<order_keeper &>(of).note_set(event);
+	}
 	static void end(lock_order &of, const inheriting_thread &thread)
 	{
 		static_cast<order_keeper &>(of).ended(thread);

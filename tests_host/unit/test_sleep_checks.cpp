@@ -477,6 +477,349 @@ TEST_CASE("sleep: checked: one order of those that sleep and those that spin")
 	      }) == "");
 }
 
+/* An event: its name, a wait for it that gives up at once or comes through, and
+ * what ends waits. */
+struct event_case {
+	const char *name;
+	void (*waits)(threads_locks &);
+	void (*sets)(threads_locks &);
+};
+static const event_case events[] = {
+	{"answer", [](threads_locks &of) { (void)of.answer.wait_until(0); },
+	 [](threads_locks &of) { of.answer.set(); }},
+	{"jobs", [](threads_locks &of) { (void)of.jobs.try_acquire_until(0); },
+	 [](threads_locks &of) { of.jobs.release(); }},
+	{"not full",
+	 [](threads_locks &of) {
+		 irq_guard held(of.data);
+
+		 (void)of.not_full.wait_until(held, 0);
+	 },
+	 [](threads_locks &of) { of.not_full.notify_one(); }},
+	{"not full",
+	 [](threads_locks &of) {
+		 irq_guard held(of.data);
+
+		 (void)of.not_full.wait_until(held, 0);
+	 },
+	 [](threads_locks &of) { of.not_full.notify_all(); }},
+	{"arrivals",
+	 [](threads_locks &of) {
+		 (void)of.arrivals.wait_until([] { return false; }, 0);
+	 },
+	 [](threads_locks &of) { of.arrivals.wake_one([] {}); }},
+	{"arrivals",
+	 [](threads_locks &of) {
+		 (void)of.arrivals.wait_until([] { return false; }, 0);
+	 },
+	 [](threads_locks &of) { of.arrivals.wake_all([] {}); }},
+};
+
+/* Each part in a thread of its own; returns the first panic. */
+template <typename... Parts>
+static std::string in_threads(threads_locks &of, Parts... parts)
+{
+	std::string said;
+	const auto one = [&](auto part) {
+		if (said.empty())
+			as_other([&] { said = panic_of([&] { part(of); }); });
+	};
+
+	(one(parts), ...);
+	return said;
+}
+
+TEST_CASE("sleep: checked: an event is waited for with its setter's lock")
+{
+	for (const event_case &one : events) {
+		const int waiter = __LINE__ + 2, setter = __LINE__ + 6;
+		const auto waits = [&](threads_locks &of) {
+			const guard held(of.inode);
+			one.waits(of);
+		};
+		const auto sets = [&](threads_locks &of) {
+			const guard held(of.inode);
+			one.sets(of);
+		};
+		const auto check = [&](const std::string &said) {
+			const std::string name = one.name;
+
+			has(said, name + ", CPU 1: event: " + name +
+					  " is waited for at ");
+			has(said, " with inode held (taken at " +
+					  site_text(__FILE__, waiter) + ")");
+			has(said, "; its setter needs inode (taken at " +
+					  site_text(__FILE__, setter) +
+					  "), to set it at ");
+		};
+
+		INFO(one.name);
+		for (bool first : {false, true}) {
+			new_order<64, 4> fresh;
+			threads_locks of;
+
+			check(first ? in_threads(of, waits, sets)
+				    : in_threads(of, sets, waits));
+		}
+	}
+}
+
+/* The cycle goes over another lock, and any part of it comes last. */
+TEST_CASE("sleep: checked: an event's setter needs what its waiter blocks")
+{
+	const auto waits = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		(void)of.answer.wait_until(0);
+	};
+	const auto sets = [](threads_locks &of) {
+		const guard held(of.log);
+
+		of.answer.set();
+	};
+	const auto nests = [](threads_locks &of) {
+		const guard outer(of.log);
+		const guard inner(of.inode);
+	};
+	const auto event = [](const std::string &said) {
+		has(said, "answer, CPU 1: event: answer is waited for at ");
+		has(said, "with inode held (taken at ");
+		has(said, "; its setter needs log (taken at ");
+		has(said, "; known: log (");
+		has(said, ") then inode (");
+	};
+	new_order<64, 4> fresh;
+	threads_locks of;
+
+	event(in_threads(of, nests, waits, sets));
+	{
+		new_order<64, 4> again;
+
+		event(in_threads(of, sets, nests, waits));
+	}
+	new_order<64, 4> again;
+	const std::string said = in_threads(of, waits, sets, nests);
+
+	has(said, "inode, CPU 1: lock order: log (");
+	has(said, "; known: inode (");
+	has(said, ") then answer (");
+	has(said, ", whose setter needs log (");
+}
+
+/* Two locks by address are no cycle alone. */
+TEST_CASE("sleep: checked: an event, and two locks by their addresses")
+{
+	new_order<64, 4> fresh;
+	threads_locks of;
+
+	has(in_threads(
+		    of,
+		    [](threads_locks &its) {
+			    const guard held(its.log);
+
+			    (void)its.answer.wait_until(0);
+		    },
+		    [](threads_locks &its) {
+			    const guard held(its.inode);
+
+			    its.answer.set();
+		    },
+		    [](threads_locks &its) {
+			    const pair_guard both(its.log, its.inode);
+		    }),
+	    "log, CPU 1: lock order: inode (");
+}
+
+/* Two events, each of which is set by who waits for the other. */
+TEST_CASE("sleep: checked: two events, and two locks")
+{
+	const auto one = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		of.answer.set();
+		(void)of.jobs.try_acquire_until(0);
+	};
+	const auto other = [](threads_locks &of) {
+		const guard held(of.log);
+
+		of.jobs.release();
+		(void)of.answer.wait_until(0);
+	};
+	new_order<64, 4> fresh;
+	threads_locks of;
+
+	has(in_threads(of, one, other),
+	    "answer, CPU 1: event: answer is waited for at ");
+}
+
+/* Nothing is certain where one setter needs no lock, or may give up. */
+TEST_CASE("sleep: checked: an event that can be set while its waiter waits")
+{
+	const auto waits = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		(void)of.answer.wait_until(0);
+	};
+	const auto sets = [](threads_locks &of) { of.answer.set(); };
+	const auto sets_under = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		of.answer.set();
+	};
+	const auto sets_by_try = [](threads_locks &of) {
+		must(of.inode.try_lock());
+		of.answer.set();
+		of.inode.unlock();
+	};
+	const auto sets_under_another = [](threads_locks &of) {
+		const guard held(of.log);
+
+		of.answer.set();
+	};
+	const auto handler_sets = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		as(0, context::interrupt, [&] { of.answer.set(); });
+	};
+	const auto check = [](auto... parts) {
+		new_order<64, 4> fresh;
+		threads_locks of;
+
+		CHECK(in_threads(of, parts...) == "");
+	};
+
+	check(sets, waits, sets_under);
+	check(waits, sets, sets_under);
+	check(sets_under, sets, waits);
+	check(sets_by_try, waits, sets_by_try);
+	check(sets_under_another, waits, sets_under);
+	check(sets_under, sets_under_another, waits);
+	check(handler_sets, waits, handler_sets);
+	check(waits, handler_sets, sets_under);
+	/* While it waits, another sets it. */
+	check(
+		[](threads_locks &of) {
+			const guard held(of.inode);
+
+			meanwhile = [&] { as_other([&] { of.answer.set(); }); };
+			of.answer.wait();
+		},
+		sets_under);
+}
+
+TEST_CASE("sleep: checked: who uses an event twice with one lock held")
+{
+	const auto check = [](auto part) {
+		new_order<64, 4> fresh;
+		threads_locks of;
+
+		CHECK(in_threads(of, part, part) == "");
+	};
+
+	/* As a lock behind it, which also has more than one of it. */
+	check([](threads_locks &of) {
+		const guard held(of.inode);
+
+		(void)of.jobs.try_acquire_until(0);
+		of.jobs.release();
+		(void)of.answer.wait_until(0);
+		of.jobs.release();
+		of.answer.set();
+	});
+	check([](threads_locks &of) {
+		const guard held(of.inode);
+
+		of.jobs.release();
+		(void)of.jobs.try_acquire_until(0);
+	});
+	/* A condition's own lock. */
+	check([](threads_locks &of) {
+		guard held(of.inode);
+
+		of.not_full.notify_one();
+		(void)of.not_full.wait_until(held, 0);
+	});
+}
+
+TEST_CASE("sleep: checked: an event and a lock that are declared harmless")
+{
+	static constexpr declared_order waits_well[] = {
+		harmless("inode", "answer")};
+	static constexpr declared_order sets_well[] = {
+		harmless("answer", "inode")};
+	const auto waits = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		(void)of.answer.wait_until(0);
+	};
+	const auto sets = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		of.answer.set();
+	};
+
+	for (bool first : {false, true}) {
+		for (bool at_wait : {false, true}) {
+			new_order<64, 4> fresh;
+			threads_locks of;
+
+			at_wait ? declare(waits_well) : declare(sets_well);
+			CHECK((first ? in_threads(of, waits, sets)
+				     : in_threads(of, sets, waits)) == "");
+		}
+	}
+}
+
+/* A finding that is noted is noted once, and the rest is checked. */
+TEST_CASE("sleep: checked: an event's finding is noted once")
+{
+	const auto waits = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		(void)of.answer.wait_until(0);
+	};
+	const auto sets = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		of.answer.set();
+	};
+
+	for (bool first : {false, true}) {
+		new_order<64, 4> fresh(on_finding::note);
+		threads_locks of;
+
+		for (int i = 0; i < 2; i++)
+			CHECK((first ? in_threads(of, waits, sets)
+				     : in_threads(of, sets, waits)) == "");
+		REQUIRE(notes.size() == 1);
+		has(notes[0], "answer, CPU 1: event: answer is waited for at ");
+	}
+}
+
+/* Its setter has the lock before, not meanwhile: the kernel says from where on
+ * others wait for it. */
+TEST_CASE("sleep: checked: who is on the way to set an event")
+{
+	new_order<64, 4> fresh;
+	threads_locks of;
+	const auto sets = [](threads_locks &of) {
+		acquired(&of.answer, "answer");
+		of.inode.lock();
+		of.inode.unlock();
+		of.answer.set();
+		released(&of.answer);
+	};
+	const auto waits = [](threads_locks &of) {
+		const guard held(of.inode);
+
+		(void)of.answer.wait_until(0);
+	};
+	const std::string said = in_threads(of, sets, waits);
+
+	has(said, "answer, CPU 1: lock order: inode (");
+	has(said, "known: answer (");
+}
+
 TEST_CASE("sleep: counted: a wait is one, and a deadline's")
 {
 	listed<counted_lock<mutex, "files">> files;

@@ -87,6 +87,8 @@ struct checked_lock<L, Name...> : L {
 		requires requires(L &l) { l.release(); }
 	{
 		const over_inner seen(usage, by);
+
+		sets(by);
 		const bool kept = L::release();
 
 		if (!kept)
@@ -101,6 +103,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		const over_inner seen(usage, by);
 
+		sets(by);
 		L::set();
 	}
 	void reset(call_site by = caller_site())
@@ -133,6 +136,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		const over_inner seen(usage, by);
 
+		sets(by);
 		L::notify_one();
 	}
 	void notify_all(call_site by = caller_site())
@@ -140,6 +144,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		const over_inner seen(usage, by);
 
+		sets(by);
 		L::notify_all();
 	}
 
@@ -152,6 +157,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		const over_inner seen(usage, by);
 
+		sets(by);
 		L::wake_one([&] { return under_inner(change, by); });
 	}
 	template <typename Change>
@@ -162,6 +168,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		const over_inner seen(usage, by);
 
+		sets(by);
 		L::wake_all([&] { return under_inner(change, by); });
 	}
 
@@ -460,10 +467,18 @@ struct checked_lock<L, Name...> : L {
 		note_sleepers();
 		usage.before_sleep(by);
 		check_no_spin(&usage, sleeps_with_a_spin, by);
-		return note_wait([&] {
-			return wanted_lock{&usage, usage.label(), by,  false,
-					   false,  true,	  true};
-		});
+		return note_wait([&] { return wanted(by); });
+	}
+
+	/* The caller is about to end a wait, with the locks that it holds. */
+	void sets(call_site by) const
+	{
+		note_set([&] { return wanted(by); });
+	}
+
+	wanted_lock wanted(call_site by) const
+	{
+		return {&usage, usage.label(), by, false, false, true, true};
 	}
 
 	lock_usage usage;

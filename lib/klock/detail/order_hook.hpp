@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order_hook - the eight calls by which lock_order.hpp learns of checked locks
+ * order_hook - the nine calls by which lock_order.hpp learns of checked locks
  *
  * They are pointers, so that a file which takes checked locks does not compile
  * lock_order.hpp: only the file that defines klock_os_lock_order() does.
@@ -64,6 +64,7 @@ struct lock_order {
 	void (*on_gone)(held_place);
 	void (*on_downgraded)(lock_order &, const wanted_lock &);
 	address_pair (*on_pair)(lock_order &, const address_pair &next);
+	void (*on_set)(lock_order &, const wanted_lock &);
 	void (*on_end)(lock_order &, const inheriting_thread &);
 };
 
@@ -75,6 +76,14 @@ held_place note_wait(Wanted wanted)
 	lock_order *const order = kernel_lock_order();
 
 	return order ? order->on_wait(*order, wanted()) : held_place{};
+}
+
+/* The caller is about to end waits for an event, which wanted() names. */
+template <typename Wanted>
+void note_set(Wanted wanted)
+{
+	if (lock_order *const order = kernel_lock_order())
+		order->on_set(*order, wanted());
 }
 
 /* The caller released the lock, or gave up its try or wait. */

@@ -4,8 +4,8 @@
  *
  * Bit `to` of row `from` is set if `from` was held while `to` was waited for.
  * Reading a bit needs no lock: bits are never cleared, and a stale 0 only leads
- * to the slow path. The lock of lock_order.hpp is held to set bits and to
- * search.
+ * to the slow path. Those of needed_by() are cleared; a stale 1 leads there.
+ * The lock of lock_order.hpp is held to set bits and to search.
  */
 #pragma once
 
@@ -222,6 +222,8 @@ struct lock_classes {
 
 /* A set of classes. */
 struct class_set {
+	/* The most classes: their numbers are stored in bytes. */
+	static constexpr u32 limit = 256;
 	static constexpr u32 word_bits = 8 * sizeof(usize);
 
 	static constexpr u32 words_for(u32 classes)
@@ -247,6 +249,17 @@ struct class_set {
 	atomic<usize> *words;
 };
 
+/* A set of classes on a stack. */
+struct some_classes {
+	void set(u32 number)
+	{
+		words[number / class_set::word_bits] |=
+			usize{1} << number % class_set::word_bits;
+	}
+
+	usize words[class_set::limit / class_set::word_bits] = {};
+};
+
 /* Classes that were seen in some context: in any way, and not by nested reads.
  */
 struct class_marks {
@@ -266,8 +279,7 @@ struct class_marks {
 };
 
 struct order_graph {
-	/* The most classes: their numbers are stored in bytes. */
-	static constexpr u32 limit = 256;
+	static constexpr u32 limit = class_set::limit;
 
 	[[nodiscard]] class_set seen_after(u32 from) const
 	{
@@ -296,11 +308,55 @@ struct order_graph {
 		return {harmless + from * class_set::words_for(classes)};
 	}
 
+	/* The events that were waited for with this lock held. */
+	[[nodiscard]] class_set awaited_with(u32 held) const
+	{
+		return {awaited + held * class_set::words_for(classes)};
+	}
+	/* The locks that each caller who has set this event had waited for, and
+	 * held: bits of this set alone are cleared. */
+	[[nodiscard]] class_set needed_by(u32 event) const
+	{
+		return {needed + event * class_set::words_for(classes)};
+	}
+	/* The events that were set. */
+	[[nodiscard]] class_set were_set() const { return {set_once}; }
+
+	/* Whether one of them is not among these. */
+	[[nodiscard]] bool needs_more_than(u32 event,
+					   const some_classes &these) const
+	{
+		bool more = false;
+
+		for (u32 w = 0; w < class_set::words_for(classes); w++)
+			more |= needed_by(event).words[w].load_relaxed() &
+				~these.words[w];
+		return more;
+	}
+	void need_only(u32 event, const some_classes &these) const
+	{
+		for (u32 w = 0; w < class_set::words_for(classes); w++) {
+			atomic<usize> &word = needed_by(event).words[w];
+
+			word.store_relaxed(word.load_relaxed() &
+					   these.words[w]);
+		}
+	}
+
+	/* Returns the event by which a holder of `from` waits for a holder of
+	 * `to`, or `classes`. */
+	[[nodiscard]] u32 event_between(u32 from, u32 to) const
+	{
+		return first_awaited(from, [&](u32 event) {
+			return needed_by(event).has(to);
+		});
+	}
+
 	/*
 	 * Finds the shortest path from `from` to a class for which is_there()
 	 * holds, which may be `from` itself. Puts it into route[start], .. and
 	 * returns the number of its classes, 0 if there is no path. all: edges
-	 * that were declared count, too.
+	 * that were declared count, too, and those over an event.
 	 */
 	template <typename Target>
 	u32 find(u32 from, bool all, Target is_there, u32 start = 0) const
@@ -330,7 +386,8 @@ struct order_graph {
 		for (u32 at = 0; at < classes; at++) {
 			for (u32 next = 0; next < classes; next++) {
 				if (!strictly_after(at).has(next) &&
-				    !declared_after(at).has(next))
+				    !declared_after(at).has(next) &&
+				    event_between(at, next) == classes)
 					continue;
 				if (const u32 length =
 					    find_over(from, at, next, to))
@@ -345,6 +402,9 @@ struct order_graph {
 	atomic<usize> *declared;
 	atomic<usize> *ignored;
 	atomic<usize> *harmless;
+	atomic<usize> *awaited;
+	atomic<usize> *needed;
+	atomic<usize> *set_once;
 	u32 classes;
 
 	/* the path that find() found; has room for two times `classes` */
@@ -368,12 +428,32 @@ struct order_graph {
 
 	usize after(u32 from, u32 word, bool all) const
 	{
-		const usize bits = seen_after(from).words[word].load_relaxed();
+		usize bits = seen_after(from).words[word].load_relaxed();
 
-		return all ? bits | declared_after(from)
-					       .words[word]
-					       .load_relaxed()
-			   : bits;
+		if (!all)
+			return bits;
+		bits |= declared_after(from).words[word].load_relaxed();
+		(void)first_awaited(from, [&](u32 event) {
+			bits |= needed_by(event).words[word].load_relaxed();
+			return false;
+		});
+		return bits;
+	}
+
+	/* The first event for which is_it(event) holds, of those that are
+	 * waited for with this lock held; `classes`: none. */
+	template <typename Test>
+	u32 first_awaited(u32 held, Test is_it) const
+	{
+		for (u32 w = 0; w < class_set::words_for(classes); w++) {
+			usize left = awaited_with(held).words[w].load_relaxed();
+			u32 event = w * class_set::word_bits;
+
+			for (; left; left >>= 1, event++)
+				if (left & 1 && is_it(event))
+					return event;
+		}
+		return classes;
 	}
 
 	void meet(usize *met, u32 number, u32 from, u32 &end) const

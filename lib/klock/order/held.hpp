@@ -44,7 +44,7 @@ struct held_lock : noted_lock {
 		noted_lock::note(want.label, want.by);
 		on_cpu.store_relaxed(static_cast<u16>(cpu_id()));
 		since.store_relaxed(clock());
-		class_plus_1.store_relaxed(0);
+		class_and_event.store_relaxed(0);
 		sub_rank.store_relaxed(rank);
 		mode.store_relaxed(want.mode());
 		state.store_relaxed(how);
@@ -56,7 +56,8 @@ struct held_lock : noted_lock {
 	{
 		noted_lock::note(other.label(), by);
 		on_cpu.store_relaxed(static_cast<u16>(cpu_id()));
-		class_plus_1.store_relaxed(other.class_plus_1.load_relaxed());
+		class_and_event.store_relaxed(
+			other.class_and_event.load_relaxed());
 		sub_rank.store_relaxed(other.sub_rank.load_relaxed());
 		mode.store_relaxed(other.mode.load_relaxed());
 		take();
@@ -65,7 +66,36 @@ struct held_lock : noted_lock {
 
 	void set_class(u32 number)
 	{
-		class_plus_1.store_relaxed(static_cast<u16>(number + 1));
+		class_and_event.store_relaxed(
+			static_cast<u16>((number + 1) & class_bits));
+	}
+	void forget_class() { class_and_event.store_relaxed(0); }
+	/* The number of its class, plus 1; 0: it was taken by a try, or has
+	 * none. */
+	[[nodiscard]] u32 class_plus_1() const
+	{
+		return class_and_event.load_relaxed() & class_bits;
+	}
+
+	/* Notes that its holder waits for this event, or sets it. */
+	void note_event(u32 number)
+	{
+		const u32 now = class_and_event.load_relaxed();
+		const u32 before = now >> event_shift;
+		const u32 mark = before && before != mark_of(number)
+					 ? many_events
+					 : mark_of(number);
+
+		class_and_event.store_relaxed(static_cast<u16>(
+			(now & class_bits) | mark << event_shift));
+	}
+	/* Whether its holder has waited for this event or set it. Of two events
+	 * or more nothing is known: or_any is returned then. */
+	[[nodiscard]] bool has_used(u32 number, bool or_any) const
+	{
+		const u32 mark = class_and_event.load_relaxed() >> event_shift;
+
+		return mark == many_events ? or_any : mark == mark_of(number);
 	}
 
 	/* The wait is over: the lock is held. */
@@ -153,8 +183,6 @@ struct held_lock : noted_lock {
 	/* clock() at the begin of the wait; once held, of the hold */
 	atomic<u32> since;
 	atomic<u16> on_cpu;
-	/* 0: not looked up yet, or none */
-	atomic<u16> class_plus_1;
 	/* as declared: order_calls.hpp */
 	atomic<u8> sub_rank;
 	atomic<hold> state;
@@ -165,10 +193,21 @@ struct held_lock : noted_lock {
 	atomic<bool> above_pop;
 
       private:
+	/* Parts of `class_and_event`, and values of the second: some events
+	 * have one mark. */
+	static constexpr u32 event_shift = 9;
+	static constexpr u32 class_bits = (u32{1} << event_shift) - 1;
+	static constexpr u32 many_events = 127;
+
+	static u32 mark_of(u32 event) { return event % (many_events - 1) + 1; }
+
 	[[nodiscard]] bool has(u8 flag) const
 	{
 		return mode.load_relaxed() & flag;
 	}
+
+	/* class_plus_1(), and what note_event() has noted */
+	atomic<u16> class_and_event;
 };
 
 /* An owner's stack of locks; while it has an owner, that one has at[0]. Zero

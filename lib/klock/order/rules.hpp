@@ -38,6 +38,8 @@ enum class finding {
 	declared,  /* against what was declared before */
 	two_ways,  /* two of a name by address, and two by sub-rank */
 	backwards, /* two of a name, the second of a lower sub-rank */
+	event,	   /* from what its setter needs to what its waiter holds; the
+		      event's own class is behind the route */
 };
 
 /* A search's target: a class of this set. */
@@ -105,6 +107,78 @@ struct order_learning {
 
 		if (const u32 length = inversion_by(e.from, e.to))
 			found(finding::inversion, length, one);
+		one.unlock();
+		return noted;
+	}
+
+	/* Whether it is known that this event is waited for with that lock
+	 * held, or is ignored. */
+	[[nodiscard]] bool is_known_wait(u32 held, u32 event) const
+	{
+		return graph.awaited_with(held).has(event) ||
+		       graph.ignored_after(held).has(event);
+	}
+
+	/* The event is waited for with this lock held. Returns false if there
+	 * was no room for its lines. */
+	template <typename Found>
+	[[gnu::noinline]] bool learn_wait(const order_edge &e,
+					  Found found) const
+	{
+		one_at_a_time one(*busy);
+		bool noted = true;
+
+		if (!is_known_wait(e.from, e.to) && !ignore_if_harmless(e)) {
+			noted = sites.note(e);
+			if (const u32 length = from_needed(e.to, e.from)) {
+				graph.ignored_after(e.from).set(e.to);
+				found(finding::event, length, one);
+			} else {
+				graph.awaited_with(e.from).set(e.to);
+			}
+		}
+		one.unlock();
+		return noted;
+	}
+
+	/* Whether a set of this event with these locks held says nothing new.
+	 */
+	[[nodiscard]] bool is_known_set(u32 event,
+					const some_classes &held) const
+	{
+		return graph.were_set().has(event) &&
+		       !graph.needs_more_than(event, held);
+	}
+
+	/* The event was set by a caller that holds these locks. needs(found):
+	 * calls found(edge) for those that it waited for; the first time, each
+	 * is an edge from the event. Returns false if there was no room for the
+	 * lines of one. */
+	template <typename Needs, typename Found>
+	[[gnu::noinline]] bool learn_set(u32 event, const some_classes &held,
+					 Needs needs, Found found) const
+	{
+		one_at_a_time one(*busy);
+		bool noted = true;
+		u32 wrong = lock_classes::none;
+
+		if (graph.were_set().has(event)) {
+			graph.need_only(event, held);
+			one.unlock();
+			return true;
+		}
+		graph.were_set().set(event);
+		needs([&](const order_edge &e) {
+			if (e.to == event || is_harmless(e))
+				return;
+			noted &= sites.note(e);
+			if (to_waiter(e.to, event))
+				wrong = e.to;
+			else
+				graph.needed_by(event).set(e.to);
+		});
+		if (wrong != lock_classes::none)
+			found(finding::event, to_waiter(wrong, event), one);
 		one.unlock();
 		return noted;
 	}
@@ -234,12 +308,16 @@ struct order_learning {
 		return true;
 	}
 
+	bool is_harmless(const order_edge &e) const
+	{
+		return graph.harmless_after(classes.family(e.from))
+			.has(classes.family(e.to));
+	}
+
 	/* Ignores the edge, and returns true, if it was declared harmless. */
 	bool ignore_if_harmless(const order_edge &e) const
 	{
-		const bool declared =
-			graph.harmless_after(classes.family(e.from))
-				.has(classes.family(e.to));
+		const bool declared = is_harmless(e);
 
 		if (declared)
 			graph.ignored_after(e.from).set(e.to);
@@ -288,6 +366,40 @@ struct order_learning {
 				    : graph.find(e.to, true, [&e](u32 at) {
 					      return at == e.from;
 				      });
+	}
+
+	/* The path from a lock that the event's setter needs to this one; 0:
+	 * none. */
+	u32 from_needed(u32 event, u32 held) const
+	{
+		for (u32 i = 0; i < graph.classes; i++) {
+			if (!graph.needed_by(event).has(i))
+				continue;
+			if (const u32 length =
+				    graph.find(i, true, [held](u32 at) {
+					    return at == held;
+				    }))
+				return with_event(length, event);
+		}
+		return 0;
+	}
+
+	/* The path from this lock to one with which the event is waited for; 0:
+	 * none. */
+	u32 to_waiter(u32 needed, u32 event) const
+	{
+		const u32 length = graph.find(needed, true, [&](u32 at) {
+			return graph.awaited_with(at).has(event);
+		});
+
+		return length ? with_event(length, event) : 0;
+	}
+
+	/* Notes the event behind the route, which has room for two. */
+	u32 with_event(u32 length, u32 event) const
+	{
+		graph.route[length].set(static_cast<u8>(event));
+		return length;
 	}
 
 	/*
@@ -373,8 +485,8 @@ struct lock_order_memory {
 	constexpr order_learning learning()
 	{
 		return {{slot, slots, names, sub_ranks, families, Classes},
-			{seen, strict, declared, ignored, harmless, Classes,
-			 route, queue, came_from},
+			{seen, strict, declared, ignored, harmless, awaited,
+			 needed, set_once, Classes, route, queue, came_from},
 			{{handlers}, {handlers + words}},
 			{{open}, {open + words}},
 			{edge, &edge_count, edges, in_handler, opened, ranks},
@@ -394,6 +506,9 @@ struct lock_order_memory {
 	atomic<usize> declared[Classes * words];
 	atomic<usize> ignored[Classes * words];
 	atomic<usize> harmless[Classes * words];
+	atomic<usize> awaited[Classes * words];
+	atomic<usize> needed[Classes * words];
+	atomic<usize> set_once[words];
 	atomic<usize> handlers[2 * words];
 	atomic<usize> open[2 * words];
 	class_slot slot[slots];
@@ -435,6 +550,8 @@ struct order_report {
 	{
 		if (of.what == finding::inversion)
 			add_inversion(of.length, of.want.by);
+		else if (of.what == finding::event)
+			add_event(of.length);
 		else
 			add_cycle(of);
 	}
@@ -476,6 +593,38 @@ struct order_report {
 		text.add("; found at ").add(by);
 	}
 
+	/* The holder of the route's last class waits for the event, which the
+	 * holder of the first one sets. */
+	void add_event(u32 length)
+	{
+		const u32 event = number(length);
+		order_edge wait{}, set{};
+		const bool has_wait =
+			known.sites.find(number(length - 1), event, wait);
+		const bool has_set = known.sites.find(event, number(0), set);
+
+		text.add("event: ");
+		add_class(event);
+		text.add(" is waited for at ").add(wait.here);
+		add_cpu(wait, has_wait);
+		text.add(" with ");
+		add_class(number(length - 1));
+		text.add(" held (taken at ").add(wait.there);
+		text.add("); its setter needs ");
+		add_class(number(0));
+		text.add(" (taken at ").add(set.there);
+		text.add("), to set it at ").add(set.here);
+		add_cpu(set, has_set);
+		if (length > 1)
+			text.add("; known: ");
+		add_route(length);
+	}
+	void add_cpu(const order_edge &e, bool has_lines)
+	{
+		if (has_lines)
+			text.add(" on CPU ").add(e.cpu);
+	}
+
 	void add_route(u32 length)
 	{
 		for (u32 i = 0; i + 1 < length; i++) {
@@ -486,6 +635,22 @@ struct order_report {
 	}
 
 	void add_edge(u32 from, u32 to)
+	{
+		const u32 event = known.graph.event_between(from, to);
+
+		if (event == known.graph.classes ||
+		    known.graph.seen_after(from).has(to) ||
+		    known.graph.declared_after(from).has(to))
+			return add_seen(from, to);
+		add_seen(from, event);
+		text.add(", whose setter needs ");
+		add_class(to);
+		order_edge set{};
+		if (known.sites.find(event, to, set))
+			text.add(" (").add(set.there).add(") at ").add(
+				set.here);
+	}
+	void add_seen(u32 from, u32 to)
 	{
 		order_edge seen{};
 		const bool has_lines = known.sites.find(from, to, seen);
@@ -640,7 +805,7 @@ struct order_rules : order_learning {
 	/* The class of a held lock; looks it up if it was taken by a try. */
 	[[nodiscard]] u32 class_of(const held_lock &one)
 	{
-		const u32 known = one.class_plus_1.load_relaxed();
+		const u32 known = one.class_plus_1();
 
 		return known ? known - 1
 			     : class_of(one.label(),
@@ -675,6 +840,47 @@ struct order_rules : order_learning {
 
 		if (!is_known(from, to, by_address))
 			learn_edge(held, from, want, to, by_address);
+	}
+
+	/* -- Events ----------------------------------------------------------
+	 *
+	 * mine: the caller's locks whose waiters sleep, or null. With any
+	 * other, no thread waits for an event.
+	 */
+
+	void check_awaited(held_locks *mine, const wanted_lock &want)
+	{
+		const u32 event =
+			mine ? class_of(want.label, 0) : lock_classes::none;
+
+		if (event == lock_classes::none)
+			return;
+		for (u32 i = 0; i < mine->size(); i++) {
+			held_lock &one = mine->at[i];
+
+			if (!blocks_setter(one))
+				continue;
+			if (!one.has_used(event, false))
+				check_wait(one, want, event);
+			one.note_event(event);
+		}
+	}
+
+	void check_set(held_locks *mine, const wanted_lock &want)
+	{
+		const u32 event = class_of(want.label, 0);
+		some_classes held;
+
+		if (event == lock_classes::none)
+			return;
+		for (u32 i = 0; mine && i < mine->size(); i++)
+			if (was_waited_for(mine->at[i]))
+				held.set(class_of(mine->at[i]));
+		if (!is_known_set(event, held))
+			learn_set_by(mine, event, held, want);
+		for (u32 i = 0; mine && i < mine->size(); i++)
+			if (blocks_setter(mine->at[i]))
+				mine->at[i].note_event(event);
 	}
 
 	void declare_edge(u32 first, u32 second, call_site by)
@@ -751,6 +957,56 @@ struct order_rules : order_learning {
 		if (number == lock_classes::none)
 			say_once(full_classes);
 		return number;
+	}
+
+	static bool blocks_setter(const held_lock &one)
+	{
+		return one.is_in_the_way() && one.is_held() && one.sleeps();
+	}
+	/* Not taken by a try, which would have gone another way. */
+	static bool was_waited_for(const held_lock &one)
+	{
+		return blocks_setter(one) && one.class_plus_1();
+	}
+
+	void check_wait(const held_lock &held, const wanted_lock &want,
+			u32 event)
+	{
+		const u32 from = class_of(held);
+
+		if (from == lock_classes::none || from == event ||
+		    is_known_wait(from, event))
+			return;
+		if (!learn_wait({from, event, held.site(), want.by, cpu_id(),
+				 false},
+				order_reporter{*this, &held, want}))
+			say_once(full_edges);
+	}
+
+	/*
+	 * A lock that was held while its holder waited for the same event says
+	 * nothing: the event is used as a lock behind it, and what is given
+	 * back was taken with it held.
+	 */
+	[[gnu::noinline]] void learn_set_by(const held_locks *mine, u32 event,
+					    const some_classes &held,
+					    const wanted_lock &want)
+	{
+		const auto needs = [&](auto found) {
+			for (u32 i = 0; mine && i < mine->size(); i++) {
+				const held_lock &one = mine->at[i];
+
+				if (was_waited_for(one) &&
+				    !one.has_used(event, true))
+					found(order_edge{event, class_of(one),
+							 one.site(), want.by,
+							 cpu_id(), false});
+			}
+		};
+
+		if (!learn_set(event, held, needs,
+			       order_reporter{*this, nullptr, want}))
+			say_once(full_edges);
 	}
 
 	[[gnu::noinline]] void learn_edge(const held_lock &held, u32 from,
