@@ -149,11 +149,14 @@ inline void check_end(const inheriting_thread &thread, const void *lock)
 
 /*
  * Changes a thread's own priority. Called by the kernel, in any context in
- * which it may take the domain's lock. The thread may run, wait, or neither.
+ * which it may take the domain's lock, and without the scheduler's lock. The
+ * thread may run, wait, or neither.
  */
 template <typename Domain = inheritance>
-void priority_changed(inheriting_thread &thread, u32 priority)
+void priority_changed(inheriting_thread &thread, u32 priority,
+		      call_site by = caller_site())
 {
+	const domain_seen seen(by);
 	const detail::inner_section in(Domain::lock);
 
 	detail::check_domain(thread, &Domain::lock, &thread);
@@ -164,15 +167,15 @@ void priority_changed(inheriting_thread &thread, u32 priority)
 /*
  * Called when a thread ends that has not released what it held. Calls
  * holds(address) for each inheriting_mutex that the thread holds and others
- * wait for, with the domain's lock held and interrupts off; for a checked
- * mutex, the address is that of the mutex in it. The thread waits for none, and
- * must take none any more: a wait is a panic, and so is an acquisition if it is
- * checked. If hands_over, each of these mutexes goes to its first waiter. A
- * mutex without waiters goes to the next thread that takes it, but not by
- * try_lock(). The new owner learns it by owner_died(). Without hands_over,
- * waiters wait for ever. In both cases the object must stay as long as the word
- * of a mutex may name it, and until then neither it nor its klock_os_thread()
- * may become another thread's.
+ * wait for, with the domain's lock held and interrupts off; the caller must not
+ * hold the scheduler's lock. For a checked mutex, the address is that of the
+ * mutex in it. The thread waits for none, and must take none any more: a wait
+ * is a panic, and so is an acquisition if it is checked. If hands_over, each of
+ * these mutexes goes to its first waiter. A mutex without waiters goes to the
+ * next thread that takes it, but not by try_lock(). The new owner learns it by
+ * owner_died(). Without hands_over, waiters wait for ever. In both cases the
+ * object must stay as long as the word of a mutex may name it, and until then
+ * neither it nor its klock_os_thread() may become another thread's.
  *
  * holds() may use no mutex of the domain, nor call priority_changed() or
  * thread_ends(): it would wait for the lock that its own caller holds. So would
@@ -184,7 +187,8 @@ void priority_changed(inheriting_thread &thread, u32 priority)
  * any more.
  */
 template <typename Domain = inheritance, typename Holds>
-void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
+void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds,
+		 call_site by = caller_site())
 {
 	lock_order *const order = kernel_lock_order();
 
@@ -197,6 +201,7 @@ void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
 		}
 		order->on_end(*order, thread);
 	}
+	const domain_seen seen(by);
 	detail::inner_section in(Domain::lock);
 	detail::lendable *at = thread.wanted.get();
 
@@ -251,8 +256,11 @@ struct inheriting_mutex_in : private detail::lendable {
 		refusal_to<Refusal> to = {*this, refusal};
 		const link_visitor first = {to.tell, &to};
 
-		if (!try_lock() &&
-		    lock_slowly(nullptr, &first) != wait_result::had)
+		if (try_lock())
+			return;
+		if (kernel_lock_order())
+			learn_domain(refusal.by);
+		if (lock_slowly(nullptr, &first) != wait_result::had)
 			lock_for_ever();
 	}
 
@@ -368,6 +376,18 @@ struct inheriting_mutex_in : private detail::lendable {
 	static usize me()
 	{
 		return detail::mark_of(*klock_os_inheriting_thread());
+	}
+
+	/* A wait calls the kernel with the domain's lock held, and it is not
+	 * known in which part of it. So the order learns before what a call
+	 * takes that says nothing new. */
+	static void learn_domain(call_site by)
+	{
+		inheriting_thread &thread = *klock_os_inheriting_thread();
+		const domain_seen seen(by);
+		const section in(Domain::lock);
+
+		klock_os_run_with_priority(&thread, thread.lent.get());
 	}
 
 	[[gnu::noinline]] void lock_for_ever()

@@ -160,7 +160,9 @@ extern "C" klock::inheriting_thread *klock_os_inheriting_thread(void);
  * From now on the thread runs with this priority: its own, or one that is lent
  * to it. It may run on this CPU or another, be runnable or wait. Called with
  * interrupts off and a spin lock of klock's held: as klock_os_unpark(), it may
- * take the scheduler's lock, and must neither switch nor wait.
+ * take the scheduler's lock, and must neither switch nor wait. Code that holds
+ * that lock must then not lock or unlock an inheriting_mutex, nor call
+ * priority_changed() or thread_ends().
  */
 extern "C" void klock_os_run_with_priority(klock::inheriting_thread *thread,
 					   unsigned priority);

@@ -9,6 +9,7 @@
 #include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/inheriting_mutex.hpp>
+#include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/mutex.hpp>
 #include <klock/order_calls.hpp>
@@ -16,6 +17,7 @@
 #include <klock/print_held.hpp>
 #include <klock/recursive_lock.hpp>
 #include <klock/synchronized.hpp>
+#include <klock/ticket_lock.hpp>
 #include <klock/too_long.hpp>
 
 #include "line.hpp"
@@ -41,6 +43,23 @@ namespace {
 struct kernel;
 kernel *now;
 
+std::function<void()> when_requeued;
+
+/* A change of it moves the thread in the run queue. */
+struct queue_priority {
+	queue_priority(u32 first) : now(first) {}
+	void operator=(u32 to)
+	{
+		now = to;
+		if (when_requeued)
+			when_requeued();
+	}
+	operator u32() const { return now; }
+
+      private:
+	u32 now;
+};
+
 /* A thread: what klock keeps is a base of the kernel's own. */
 struct thread : inheriting_thread {
 	thread(u32 priority, std::function<void()> what)
@@ -58,7 +77,7 @@ struct thread : inheriting_thread {
 
 	enum { runnable, asleep, ended } state = runnable;
 	bool permit = false, timed = false, wait_ends = false;
-	u32 runs_with;
+	queue_priority runs_with;
 	std::function<void()> code;
 	fiber stack{256 * 1024};
 };
@@ -717,6 +736,126 @@ TEST_CASE("inheriting_mutex: checked: recursion, order, who holds it")
 	has(lines, " holds bus (");
 	has(lines, " sleeps on bus (");
 	has(order, "log");
+}
+
+namespace {
+/* A scheduler's lock, which it takes when a priority changes. */
+struct domain_world {
+	checked_lock<inheriting_mutex, "bus"> bus;
+	checked_lock<inheriting_mutex, "disk"> disk;
+	checked_lock<ticket_lock<u8>, "run queue"> run_queue;
+	std::string said;
+
+	void requeue() { irq_guard held(run_queue); }
+};
+
+using domain_part = void (*)(domain_world &);
+const char *const domain = "inheriting_mutex (inner)";
+
+/* Code that runs with the domain's lock held, in each verb, takes the run
+ * queue. */
+template <domain_part Call>
+void requeues(domain_world &of)
+{
+	when_requeued = [&] { of.requeue(); };
+	Call(of);
+	when_requeued = nullptr;
+}
+void lends(domain_world &of)
+{
+	of.bus.lock();
+	lets(now->start(5,
+			[&] { of.said += panic_of([&] { of.bus.lock(); }); }));
+}
+void hands_over(domain_world &of)
+{
+	const auto requeue = when_requeued;
+
+	when_requeued = nullptr;
+	lends(of);
+	when_requeued = requeue;
+	of.bus.unlock();
+}
+void changes_priority(domain_world &) { priority_changed(current(), 3); }
+void ends(domain_world &of)
+{
+	const auto requeue = when_requeued;
+
+	when_requeued = nullptr;
+	lends(of);
+	thread_ends(current(), false, [&](const void *) {
+		if (requeue)
+			requeue();
+	});
+}
+/* Releases another mutex, to which nothing happens with its domain's lock held.
+ */
+void unlocks(domain_world &of)
+{
+	of.disk.lock();
+	irq_guard held(of.run_queue);
+	of.disk.unlock();
+}
+void changes_priority_in_queue(domain_world &of)
+{
+	irq_guard held(of.run_queue);
+	changes_priority(of);
+}
+void ends_in_queue(domain_world &of)
+{
+	irq_guard held(of.run_queue);
+	thread_ends(current(), false, [](const void *) {});
+}
+void locks_in_queue(domain_world &of)
+{
+	guard held(of.run_queue);
+	of.disk.lock();
+}
+
+/* The panic of two parts, one after another, each in a thread. */
+std::string in_domain(domain_part first, domain_part second)
+{
+	const new_order fresh;
+	domain_world of;
+	kernel cpu;
+
+	for (domain_part part : {first, second}) {
+		cpu.start(1, [&] { of.said += panic_of([&] { part(of); }); });
+		cpu.run();
+		when_requeued = nullptr;
+	}
+	return of.said;
+}
+
+constexpr domain_part under_domain[] = {requeues<lends>, requeues<hands_over>,
+					requeues<changes_priority>,
+					requeues<ends>};
+constexpr domain_part under_queue[] = {unlocks, changes_priority_in_queue,
+				       ends_in_queue};
+} // namespace
+
+/* All mutexes of a domain have one lock inside, and it has an order. */
+TEST_CASE("inheriting_mutex: checked: the scheduler's lock and the domain's")
+{
+	const std::string inner = domain;
+
+	for (const domain_part &outer : under_domain) {
+		INFO("under the domain's lock: " << &outer - under_domain);
+		for (const domain_part &wrong : under_queue) {
+			INFO("under the scheduler's: " << &wrong - under_queue);
+			has(in_domain(outer, wrong),
+			    inner + ", CPU 0: lock order: run queue (" +
+				    shown(__FILE__));
+			has(in_domain(wrong, outer),
+			    "run queue, CPU 0: lock order: " + inner + " (" +
+				    shown(__FILE__));
+		}
+		CHECK(in_domain(outer, outer) == "");
+	}
+	for (domain_part wrong : under_queue)
+		CHECK(in_domain(wrong, wrong) == "");
+	has(in_domain(requeues<lends>, locks_in_queue),
+	    "disk, CPU 0: may sleep, but the caller holds a spinlock");
 }
 
 /* Two threads, each with one of two mutexes, and the second wants both. */

@@ -484,7 +484,8 @@ inline void take_over(lock_usage &lock, call_site by)
  * before it can cause a deadlock.
  */
 struct inner_seen {
-	inner_seen(const lock_usage &of, call_site by)
+	/* of_domain: it is that of all inheriting mutexes of a domain. */
+	inner_seen(const lock_usage &of, call_site by, bool of_domain = false)
 	{
 		of.before_inner(by);
 		if (current_context() == context::nmi)
@@ -494,20 +495,7 @@ struct inner_seen {
 			spins_held.note(noted, of.label(), by);
 			return;
 		}
-		/* An address in the lock, but not the first, which its holder's
-		 * entry has. */
-		const void *const address =
-			reinterpret_cast<const char *>(&of) + 1;
-
-		mine = note_wait([&] {
-			const char *const name = of.label().name;
-
-			return wanted_lock{address,
-					   {name, lock_label::inner},
-					   by,
-					   false,
-					   false};
-		});
+		mine = of_domain ? note_domain(by) : note_inner(of, by);
 		if (mine.at)
 			kernel_lock_order()->on_taken(mine);
 	}
@@ -521,23 +509,26 @@ struct inner_seen {
 	inner_seen &operator=(const inner_seen &) = delete;
 
       private:
-	/* A member, as on_wait() may throw, in a test's panic. */
-	struct irqs_off {
-		irqs_off() : before(arch::irq_save()) {}
-		/* A kernel may put off a part of klock_os_unpark() until
-		 * interrupts are on. The release inside of this section found
-		 * them off, so the kernel is told again here. */
-		~irqs_off()
-		{
-			arch::irq_restore(before);
-			if (arch::irqs_enabled())
-				arch::unparked(before);
-		}
-		irqs_off(const irqs_off &) = delete;
-		irqs_off &operator=(const irqs_off &) = delete;
+	static held_place note_inner(const lock_usage &of, call_site by)
+	{
+		/* An address in the lock, but not the first, which its holder's
+		 * entry has. */
+		const void *const address =
+			reinterpret_cast<const char *>(&of) + 1;
 
-		arch::irq_state before;
-	} irqs;
+		return note_wait([&] {
+			const char *const name = of.label().name;
+
+			return wanted_lock{address,
+					   {name, lock_label::inner},
+					   by,
+					   false,
+					   false};
+		});
+	}
+
+	/* A member, as on_wait() may throw, in a test's panic. */
+	irqs_off_if irqs{true};
 	held_place mine = {};
 	/* noted in spins_held, if there is no order; it may be gone */
 	const lock_usage *noted = nullptr;
@@ -978,7 +969,7 @@ struct checked_core {
 	void over_inner([[maybe_unused]] call_site by, Release release) const
 	{
 		if constexpr (sleeping<L>) {
-			const inner_seen seen(usage, by);
+			const inner_seen seen(usage, by, owned_lock<L>);
 
 			release();
 		} else {

@@ -7,7 +7,9 @@
  */
 #pragma once
 
+#include <klock/arch/irq.hpp>
 #include <klock/detail/text.hpp>
+#include <klock/detail/unparked.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
@@ -94,5 +96,67 @@ inline void note_gone(held_place mine)
 	if (order && mine.at)
 		order->on_gone(mine);
 }
+
+/* Interrupts are off while it lives, if it says so: around a section of a spin
+ * lock inside another lock. */
+struct irqs_off_if {
+	explicit irqs_off_if(bool off)
+	    : are_off(off), before(off ? arch::irq_save() : arch::irq_state{})
+	{
+	}
+	/* A kernel may put off a part of klock_os_unpark() until interrupts are
+	 * on. The release inside of this section found them off, so the kernel
+	 * is told again here. */
+	~irqs_off_if()
+	{
+		if (!are_off)
+			return;
+		arch::irq_restore(before);
+		if (arch::irqs_enabled())
+			arch::unparked(before);
+	}
+	irqs_off_if(const irqs_off_if &) = delete;
+	irqs_off_if &operator=(const irqs_off_if &) = delete;
+
+      private:
+	bool are_off;
+	arch::irq_state before;
+};
+
+/*
+ * A domain's lock, in which code of the kernel runs (klock_os_unpark(),
+ * klock_os_run_with_priority()), which may take the scheduler's lock. All
+ * inheriting mutexes of a domain have it inside, so it is one lock of the
+ * order; those of all domains are one class, and none is taken in another.
+ */
+inline constexpr char domain_name[] = "inheriting_mutex";
+inline held_place note_domain(call_site by)
+{
+	return note_wait([by] {
+		return wanted_lock{domain_name,
+				   {domain_name, lock_label::inner},
+				   by,
+				   false,
+				   false};
+	});
+}
+
+/* While it lives, the order knows that the caller has a domain's lock, or is
+ * about to wait for it. */
+struct domain_seen {
+	explicit domain_seen(call_site by) : irqs(kernel_lock_order())
+	{
+		mine = note_domain(by);
+		if (mine.at)
+			kernel_lock_order()->on_taken(mine);
+	}
+	~domain_seen() { note_gone(mine); }
+	domain_seen(const domain_seen &) = delete;
+	domain_seen &operator=(const domain_seen &) = delete;
+
+      private:
+	irqs_off_if irqs;
+	held_place mine = {};
+};
 
 } // namespace klock
