@@ -67,6 +67,8 @@ function(klock_add_catch_test name)
 	add_executable(${name} ${ARG_SOURCES})
 	if("unit" IN_LIST ARG_LABELS OR "native" IN_LIST ARG_LABELS)
 		target_sources(${name} PRIVATE $<TARGET_OBJECTS:klock_watchdog>)
+		# Its report has functions' names.
+		set_target_properties(${name} PROPERTIES ENABLE_EXPORTS TRUE)
 	endif()
 	target_link_libraries(${name} PRIVATE
 		klock_catch klock_warnings Threads::Threads ${ARG_LIBRARIES})

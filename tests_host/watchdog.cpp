@@ -9,9 +9,16 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <cxxabi.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace watchdog {
 namespace {
@@ -50,25 +57,175 @@ std::string lock_name()
 	return name;
 }
 
-[[noreturn]] void bark()
+/* -- The threads of this process, as Linux shows them -- */
+
+/* The watchdog's own, which is none of the test's. */
+std::atomic<pid_t> watchdog_thread{0};
+
+pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+/* Empty: they cannot be seen here. */
+std::vector<pid_t> threads()
+{
+	std::vector<pid_t> found;
+	DIR *const folder = opendir("/proc/self/task");
+
+	if (folder == nullptr)
+		return found;
+	while (const dirent *entry = readdir(folder)) {
+		const pid_t thread = std::atoi(entry->d_name);
+
+		if (thread > 0 && thread != watchdog_thread)
+			found.push_back(thread);
+	}
+	closedir(folder);
+	return found;
+}
+
+/* The word that a thread sleeps at, without a deadline; 0: it does not. */
+unsigned long sleeps_at(pid_t thread)
+{
+	unsigned long word = 0, operation = 0, value = 0, deadline = 1;
+	long number = -1;
+
+	const std::string path =
+		"/proc/self/task/" + std::to_string(thread) + "/syscall";
+	std::FILE *const file = std::fopen(path.c_str(), "r");
+
+	if (file == nullptr)
+		return 0;
+	const int read = std::fscanf(file, "%ld %lx %lx %lx %lx", &number,
+				     &word, &operation, &value, &deadline);
+	std::fclose(file);
+	return read == 5 && number == SYS_futex && deadline == 0 ? word : 0;
+}
+
+/* Whether each of them sleeps until another wakes it. */
+bool all_sleep(const std::vector<pid_t> &of, pid_t but = 0)
+{
+	for (const pid_t thread : of)
+		if (thread != but && sleeps_at(thread) == 0)
+			return false;
+	return !of.empty();
+}
+
+/* The CPU time of these threads, in nanoseconds: Linux numbers their clocks. */
+unsigned long cpu_time_of(const std::vector<pid_t> &some)
+{
+	unsigned long sum = 0;
+
+	for (const pid_t thread : some) {
+		timespec used = {};
+
+		clock_gettime(static_cast<clockid_t>(
+				      ~static_cast<unsigned>(thread) << 3 | 6),
+			      &used);
+		sum += static_cast<unsigned long>(used.tv_sec) * 1000000000 +
+		       static_cast<unsigned long>(used.tv_nsec);
+	}
+	return sum;
+}
+
+/*
+ * Whether all sleep, and none has run since the last time that this was asked:
+ * one that is being woken runs.
+ */
+bool all_have_slept()
+{
+	static unsigned long before = ~0ul;
+	const std::vector<pid_t> now = threads();
+	const unsigned long used = all_sleep(now) ? cpu_time_of(now) : ~0ul;
+	const bool same = used != ~0ul && used == before;
+
+	before = used;
+	return same;
+}
+
+/* -- The report -- */
+
+/* Not this file's, nor a library's. */
+bool is_of_test(const std::string &name)
+{
+	for (const char *other : {"watchdog::", "Catch::", "std::"})
+		if (name.find(other) == 0)
+			return false;
+	return true;
+}
+
+/* The names of this thread's callers, the innermost first. */
+void print_callers()
+{
+	constexpr int most = 64, enough = 8;
+	void *at[most];
+	const int count = backtrace(at, most);
+
+	for (int i = 0, printed = 0; i < count && printed < enough; i++) {
+		Dl_info info = {};
+		int status = 1;
+
+		if (!dladdr(at[i], &info) || info.dli_sname == nullptr)
+			continue;
+		char *const words = abi::__cxa_demangle(info.dli_sname, nullptr,
+							nullptr, &status);
+
+		if (status == 0 && is_of_test(words)) {
+			std::fprintf(stderr, "    in %.150s\n", words);
+			printed++;
+		}
+		std::free(words);
+	}
+}
+
+std::atomic<bool> has_printed{false};
+
+void on_report(int)
+{
+	print_callers();
+	has_printed = true;
+}
+
+/*
+ * Prints where a thread waits. A signal has it print its callers itself; one
+ * that does not answer is left.
+ */
+void print_thread(pid_t thread)
+{
+	const unsigned long word = sleeps_at(thread);
+
+	if (word)
+		std::fprintf(stderr, "  a thread sleeps, at %#lx\n", word);
+	else
+		std::fprintf(stderr, "  a thread runs\n");
+	has_printed = false;
+	syscall(SYS_tgkill, getpid(), thread, SIGUSR2);
+	for (int i = 0; i < 100 && !has_printed; i++)
+		std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+[[noreturn]] void bark(const char *why)
 {
 	const char *step = here.step;
 
-	std::fprintf(stderr,
-		     "stands still: \"%s\": %s: %s (%lu): %u ms of CPU time "
-		     "without a step\n",
+	std::fprintf(stderr, "stands still: \"%s\": %s: %s (%lu): %s\n",
 		     test_name, lock_name().c_str(),
 		     step != nullptr ? step : "before its first step",
-		     here.number.load(), patience_ms.load());
+		     here.number.load(), why);
+	signal(SIGUSR2, on_report);
+	for (const pid_t thread : threads())
+		if (thread == this_thread())
+			print_callers();
+		else
+			print_thread(thread);
 	std::_Exit(EXIT_FAILURE);
 }
 
-/* Looks every now and then; only CPU time and steps decide. */
+/* Looks every now and then; CPU time, steps and threads that sleep decide. */
 [[noreturn]] void watch()
 {
 	unsigned seen = here.steps;
 	unsigned long since = cpu_time_ms();
 
+	watchdog_thread = this_thread();
 	for (;;) {
 		std::this_thread::sleep_for(std::chrono::milliseconds(50));
 		const unsigned now = here.steps;
@@ -76,10 +233,50 @@ std::string lock_name()
 			seen = now;
 			since = cpu_time_ms();
 		} else if (cpu_time_ms() - since > patience_ms) {
-			bark();
+			bark((std::to_string(patience_ms) +
+			      " ms of CPU time without a step")
+				     .c_str());
 		}
+		if (all_have_slept())
+			bark("all threads sleep, and nobody wakes them");
 	}
 }
+
+/*
+ * -- A wait of the only thread that runs --
+ *
+ * It looks at what nobody changes. The hosted port yields in each long wait,
+ * and the program's sched_yield() is here.
+ */
+
+/* In one step, alone: some millions of looks. Deadlines of tests are nearer. */
+constexpr unsigned yields_alone = 50000;
+constexpr unsigned yields_a_look = 64;
+
+struct lone_wait {
+	unsigned yields = 0;
+	unsigned step = 0;
+	bool is_alone = false;
+
+	/* Whether another thread may want the core. */
+	bool yield()
+	{
+		if (here.steps != step) {
+			*this = {.step = here.steps};
+			return true;
+		}
+		if (++yields % yields_a_look == 0) {
+			is_alone = watchdog_thread != 0 &&
+				   all_sleep(threads(), this_thread());
+			if (!is_alone)
+				yields = 0;
+		}
+		if (yields >= yields_alone)
+			bark("it waits, and no other thread runs");
+		return !is_alone;
+	}
+};
+thread_local constinit lone_wait waits_alone;
 
 /* Each test case is a step, so that those that say nothing are watched too. */
 struct listener final : listener_base {
@@ -107,3 +304,11 @@ CATCH_REGISTER_LISTENER(listener)
 
 } // namespace
 } // namespace watchdog
+
+/* In front of the C library's. */
+extern "C" int sched_yield() noexcept
+{
+	if (watchdog::waits_alone.yield())
+		return static_cast<int>(syscall(SYS_sched_yield));
+	return 0;
+}

@@ -5,8 +5,13 @@
  * A lock that never lets go is found by a test that never returns. So each test
  * says which lock and which step it is at; where the process then spends
  * seconds of CPU time without another step, the watchdog (watchdog.cpp) names
- * test, lock and step, and ends the program. CPU time, not wall time: on a busy
- * host a step lasts longer, and costs hardly more.
+ * test, lock, step and what each thread waits for, and ends the program. CPU
+ * time, not wall time: on a busy host a step lasts longer, and costs hardly
+ * more.
+ *
+ * It ends at once where no thread will ever get on: all sleep without a
+ * deadline, or the only one that runs waits. Several that wait and look may
+ * hand a lock on for long, so CPU time decides there.
  */
 #pragma once
 

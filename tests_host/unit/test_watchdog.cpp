@@ -8,6 +8,10 @@
 
 #include <catch.hpp>
 
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 #include <time.h>
 
 using namespace klock;
@@ -65,4 +69,25 @@ TEST_CASE("watchdog: a lock that is never released", "[.hangs]")
 	/* Little: who waits by yields gets hardly any beside busy loops. */
 	watchdog::patience_ms = 50;
 	CHECK(served_behind_holder(lock, 2) == one_to(2));
+}
+
+TEST_CASE("watchdog: a wake-up that is lost", "[.sleeps]")
+{
+	std::mutex mutex;
+	std::condition_variable told;
+	std::thread other([&] {
+		std::unique_lock hold(mutex);
+
+		told.wait(hold, [] { return false; });
+	});
+
+	other.join();
+}
+
+TEST_CASE("watchdog: a wait that nobody can end", "[.alone]")
+{
+	ticket_lock<u8> lock;
+
+	lock.lock();
+	lock.lock();
 }
