@@ -474,9 +474,7 @@ def used(of, asked):
     """Calls each verb that a wrapper has, as one that its pass() lacks is an
     error of the call alone. Nothing calls this."""
     calls = [call for verb in of.all for call in of.calls.get(verb, ())]
-    # annotated_lock's own six take anything, and are none of the base's.
-    types = sorted({type_ for row, _, type_, _ in asked
-                    if "@" in row and not row.startswith("annotated")})
+    types = sorted({type_ for row, _, type_, _ in asked if "@" in row})
     return "".join([
         """template <typename L>
 void use()

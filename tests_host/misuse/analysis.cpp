@@ -9,11 +9,14 @@
 #include <klock/mcs_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/try_lock_until.hpp>
 
 #ifdef __clang__
 #define GUARDED_BY(lock) __attribute__((guarded_by(lock)))
+#define UNANALYSED __attribute__((no_thread_safety_analysis))
 #else
 #define GUARDED_BY(lock)
+#define UNANALYSED
 #endif
 
 using namespace klock;
@@ -51,6 +54,13 @@ void right_ones()
 }
 
 void told_that_it_is_held() { queue.assert_held(); waiting++; }
+
+/* clang has no word for a deadline. */
+UNANALYSED void by_a_deadline()
+{
+	{ if (try_lock_until(lock, 1)) lock.unlock(); }
+	{ if (try_lock_until(queue, 1)) queue.unlock(); }
+}
 
 #if WRONG == 1
 // says-warning@+1{{requires holding lock 'lock' exclusively}}

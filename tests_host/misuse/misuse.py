@@ -202,6 +202,7 @@ MISTAKES = """#include <klock/bakery_lock.hpp>
 #include <klock/semaphore.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/annotated.hpp>
 using namespace klock;
 ticket_lock<u8> lock;
 const ticket_lock<u8> fixed;
@@ -210,6 +211,7 @@ bakery_lock<4> bakery;
 irq_lock<ticket_lock<u8>> irq;
 const irq_lock<ticket_lock<u8>> fixed_irq;
 leveled<ticket_lock<u8>, 2> level;
+annotated_lock<ticket_lock<u8>> read;
 const leveled<ticket_lock<u8>, 2> fixed_level;
 leveled<phase_fair_lock<u8>, 2> files;
 phase_fair_lock<u8> tables;
@@ -243,6 +245,10 @@ TYPICAL = [
     ("mutex copy(door); (void)copy;", "deleted"),
     ("level_guard held(level);", "level_guard takes a token first"),
     ("guard held(clh);", "bring one: guard held(lock, node)"),
+    ("guard held(read);", "an annotated_lock is taken by annotated_guard"),
+    ("irq_guard held(read);", "taken by annotated_guard"),
+    ("shared_try_guard held(read);", "taken by annotated_guard"),
+    ("rescue_guard held(read);", "taken by annotated_guard"),
     ("guard held(irq);", "an irq_lock is taken by irq_guard"),
     ("irq_guard held(door);", "is taken with interrupts on: guard"),
     ("guard held(lock, 1);", "neither a node nor a number: guard held(lock)"),
@@ -272,7 +278,7 @@ def errors_are_short(case):
         for compiler in COMPILERS:
             status, said = case.call(
                 compiler, "-std=c++20", "-Wall", "-Wextra", "-fsyntax-only",
-                *case.includes("arch/hosted"), source)
+                *case.includes("analysis", "arch/hosted"), source)
             lines = [*_without_excerpts(said.splitlines())]
             errors = [line for line in lines if "error: " in line]
             case.expect(status and len(lines) <= 15 and len(errors) == 1 and

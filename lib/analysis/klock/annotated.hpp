@@ -40,43 +40,53 @@ struct __attribute__((capability("lock"))) annotated_lock
     : detail::recursive_of<L>,
       detail::around<L>,
       detail::questions_of<annotated_lock<L>, L, detail::site_of<L>> {
-	/* For handed_over(), which refuses it. */
+	/* For handed_over() and other guards, which refuse it. */
 	using annotated = L;
 
 	using detail::around<L>::around;
 	/* The lock, for what has no annotation. */
 	using detail::around<L>::inner;
 
+	/* Each takes what L's takes, and nothing else: whoever asks, as
+	 * try_lock_until.hpp does, learns what L has. */
+
 	template <typename... With>
+		requires detail::offers<detail::verb::lock, L, With...>
 	__attribute__((acquire_capability())) void lock(With &&...with)
 	{
 		inner.lock(with...);
 	}
 	template <typename... With>
+		requires detail::offers<detail::verb::try_lock, L, With...>
 	[[nodiscard]] __attribute__((try_acquire_capability(true))) bool
 	try_lock(With &&...with)
 	{
 		return inner.try_lock(with...);
 	}
 	template <typename... With>
+		requires detail::offers<detail::verb::unlock, L, With...>
 	__attribute__((release_capability())) void unlock(With &&...with)
 	{
 		inner.unlock(with...);
 	}
 
 	template <typename... With>
+		requires detail::offers<detail::verb::lock_shared, L, With...>
 	__attribute__((acquire_shared_capability())) void
 	lock_shared(With &&...with)
 	{
 		inner.lock_shared(with...);
 	}
 	template <typename... With>
+		requires detail::offers<detail::verb::try_lock_shared, L,
+					With...>
 	[[nodiscard]] __attribute__((try_acquire_shared_capability(true))) bool
 	try_lock_shared(With &&...with)
 	{
 		return inner.try_lock_shared(with...);
 	}
 	template <typename... With>
+		requires detail::offers<detail::verb::unlock_shared, L, With...>
 	__attribute__((release_shared_capability())) void
 	unlock_shared(With &&...with)
 	{

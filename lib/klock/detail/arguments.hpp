@@ -79,7 +79,7 @@ using mutable_of = typename mutable_type<L>::type;
  * of the lock inside an irq_lock has no const, even if the irq_lock is const.
  */
 template <typename L>
-concept guardable = any_lock<inside<lock_of<L>>> &&
+concept guardable = any_lock<inside<lock_of<L>>> && !annotated<lock_of<L>> &&
 		    !(irq_only_lock<L> && same_as<L, const L>);
 
 template <typename Ask, typename Node>

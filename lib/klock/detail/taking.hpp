@@ -546,6 +546,10 @@ constexpr void refuse()
 			      "a const lock, or a temporary one, cannot be "
 			      "taken: make it mutable, or pass it by a "
 			      "reference to non-const");
+	else if constexpr (annotated<L>)
+		static_assert(never<Guard>,
+			      "an annotated_lock is taken by annotated_guard "
+			      "and its like: clang reads no other");
 	else if constexpr (sleeping<L>)
 		static_assert(never<Guard>,
 			      "nobody holds it, so it has no guard: acquire() "
