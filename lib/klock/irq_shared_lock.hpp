@@ -165,6 +165,8 @@ struct gated : sleeps_of<L>,
 	       around<L>,
 	       verbs_of<gated<L>, L, site_of<L>, verbs_of_gate> {
 	using site = site_of<L>;
+	/* For handed_over(), which refuses it. */
+	using taken_with_gate = L;
 
 	/* Contexts that may hold or wait at once, handlers apart. */
 	static constexpr u64 max_contenders = L::max_contenders;

@@ -343,8 +343,9 @@ template <typename L>
 	requires any_lock<detail::inside<L>>
 void handed_over([[maybe_unused]] L &lock, call_site by = caller_site())
 {
-	static_assert(!interruptible_shared_lock<L>,
-		      "an irq_shared_lock is not handed over: it is two locks");
+	static_assert(
+		!requires { typename detail::inside<L>::taken_with_gate; },
+		"an irq_shared_lock is not handed over: it is two locks");
 	static_assert(!recursive<detail::inside<L>>,
 		      "a recursive_lock is not handed over: its owner alone "
 		      "releases it, as often as it took it. What the next "
@@ -354,10 +355,9 @@ void handed_over([[maybe_unused]] L &lock, call_site by = caller_site())
 		      "an inheriting_mutex is not handed over: its waiters "
 		      "lend to the thread that took it, which alone releases "
 		      "it. What the next thread releases is a mutex");
-	static_assert(
-		!requires { typename L::annotated; },
-		"of an annotated_lock, the lock inside is handed over: "
-		"handed_over(lock.inner)");
+	static_assert(!detail::annotated<L>,
+		      "of an annotated_lock, the lock inside is handed over: "
+		      "handed_over(lock.inner)");
 	if constexpr (requires { lock.note_handed_over(by); }) {
 		lock.note_handed_over(by);
 		if (order_keeper *const order = kernel_order_keeper())

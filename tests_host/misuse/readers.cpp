@@ -17,6 +17,7 @@
 #include <klock/checked_lock.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
+#include <klock/leveled.hpp>
 #include <klock/order_calls.hpp>
 
 using namespace klock;
@@ -25,6 +26,7 @@ rw_ticket_lock<u8> routes;
 phase_fair_lock<u16> files;
 irq_lock<phase_fair_lock<u8>> drivers;
 irq_shared_lock<checked_lock<phase_fair_lock<u8>>> devices, others;
+leveled<irq_shared_lock<phase_fair_lock<u8>>, 1> first_devices;
 atomic_pair<u8> halves;
 atomic_fields<u8, 3> thirds;
 reader_lock<4> names;
@@ -92,8 +94,9 @@ void errors()
 	{ irq_upgradable_guard held(files, adopt); } // says-error{{deleted}}
 	// says-error@*:*{{a reader has nothing to downgrade}}
 	{ shared_guard held(routes); held.downgrade(); } // says-note{{here}}
-	// says-error@*:*{{an irq_shared_lock is not handed over: it is two locks}}
+	// says-error@*:* 2 {{an irq_shared_lock is not handed over: it is two locks}}
 	{ handed_over(devices); } // says-note{{here}}
+	{ handed_over(first_devices); } // says-note{{here}}
 	// says-error@*:*{{this lock has no downgrade(): its writer cannot become a reader}}
 	{ guard held(names); held.downgrade(); } // says-note{{here}}
 	{ sum = names.try_lock(); } // says-error{{no member named}}
