@@ -14,7 +14,8 @@
  * measures a whole handler, or code between irq_save() and irq_restore(), by
  * itself, and calls note_section().
  *
- * For readers, only the waits are timed. try_lock_until(), lock_paced() and
+ * For readers, only the waits are timed: a downgrade() ends the writer's
+ * section, also that with interrupts off. try_lock_until(), lock_paced() and
  * upgradable readers are not timed. Nothing is if cycles_if_usable() is 0. Put
  * a timed_lock around checked_lock and counted_lock, and inside irq_lock; also
  * inside irq_shared_lock, if it is around a checked_lock.
