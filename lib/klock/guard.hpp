@@ -53,6 +53,7 @@
 
 #include <klock/concepts.hpp>
 #include <klock/detail/arguments.hpp>
+#include <klock/detail/one_preemption.hpp>
 #include <klock/detail/taking.hpp>
 #include <klock/types.hpp>
 

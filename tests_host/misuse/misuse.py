@@ -296,15 +296,20 @@ def right_is_silent(case):
             case.expect(not said, f"{compiler}: {file}: {said}")
 
 
+def _write_library(case):
+    """The library for C as one file."""
+    (case.scratch / "library.cpp").write_text("".join(
+        f'#include "{case.root}/lib/c/{name}.cpp"\n'
+        for name in (case.root / "lib/c/sources").read_text().split()))
+
+
 def headers_are_silent(case):
     """All of them, in both orders: one's names hide no other's, and no global of
     the kernel's. The library for C, which makes code of them, is optimised: some
     warnings come no sooner."""
     headers = sorted(path.name for path in (case.root / "lib/klock").glob(
         "*.hpp"))
-    (case.scratch / "library.cpp").write_text("".join(
-        f'#include "{case.root}/lib/c/{name}.cpp"\n'
-        for name in (case.root / "lib/c/sources").read_text().split()))
+    _write_library(case)
     for cxx in COMPILERS:
         command = [cxx, "-std=c++20", *STRICT, *OWN[cxx], "-O2"]
         for order in (headers, headers[::-1]):
@@ -329,6 +334,12 @@ def in_c(case):
         case.expect(_is_one_error(status, said) and
                     '"klock is for CPUs of 32 and 64 bits"' in said,
                     f"{target}: {said}")
+    # A kernel whose C++ files have lib/preempted links the library as it is.
+    _write_library(case)
+    said = case.must("g++", "-std=c++20", "-E", *case.includes("c", "arch/x86"),
+                     "library.cpp")
+    case.expect("klock_irq_depth" in said and "klock_guards_with" not in said,
+                "the library for C has guards, which lib/preempted changes")
 
 
 def port_and_language(case):

@@ -7,7 +7,6 @@
 
 #include <klock/concepts.hpp>
 #include <klock/detail/arguments.hpp>
-#include <klock/detail/one_preemption.hpp>
 #include <klock/detail/verbs.hpp>
 #include <klock/types.hpp>
 
