@@ -22,6 +22,8 @@ inline constexpr bool can_step = true;
 namespace stepping {
 
 inline volatile unsigned long steps_left;
+/* The others' turn comes after each instruction, not after one alone. */
+inline volatile bool each;
 inline void (*volatile intrude)(void *);
 inline void *volatile argument;
 
@@ -38,6 +40,8 @@ inline void on_step(int, siginfo_t *, void *context)
 	if (steps_left == 0)
 		return;
 	steps_left = steps_left - 1;
+	if (each)
+		return intrude(argument);
 	if (steps_left != 0)
 		return;
 	flags &= ~greg_t{0x100};
@@ -92,6 +96,22 @@ inline bool with_intrusion(unsigned long n, Function function, Others others)
 	return intruded;
 }
 
+/* Calls look(), which changes nothing, after each instruction of function().
+ * Returns how often. */
+template <typename Function, typename Look>
+inline unsigned long look_between(Function function, Look look)
+{
+	unsigned long looks = 0;
+
+	stepping::each = true;
+	with_intrusion(~0ul, function, [&] {
+		looks++;
+		look();
+	});
+	stepping::each = false;
+	return looks;
+}
+
 /* Within the function: what is between the two is not counted. */
 inline void rest() { stepping::clear_trap_flag(); }
 inline void step_on() { stepping::set_trap_flag(); }
@@ -107,6 +127,12 @@ template <typename Function, typename Others>
 inline bool with_intrusion(unsigned long, Function, Others)
 {
 	return false;
+}
+
+template <typename Function, typename Look>
+inline unsigned long look_between(Function, Look)
+{
+	return 0;
 }
 
 #endif

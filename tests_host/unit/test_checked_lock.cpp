@@ -13,6 +13,7 @@
 
 #include "line.hpp"
 #include "pretended_kernel.hpp"
+#include "stepper.hpp"
 
 #include <condition_variable>
 #include <cstring>
@@ -767,6 +768,51 @@ TEST_CASE("checked_lock: a wait while the holder leaves and another waits")
 	w.next_has_it();
 	third.join();
 	CHECK(got_in.load_acquire() == 1);
+}
+
+/* One more comes, and the next holder has it, while the third waits. */
+TEST_CASE("checked_lock: a fourth while the third waits for its room")
+{
+	for (unsigned long n = 1; unit::can_step && n < 1000; n += 37) {
+		full_while_left w;
+		std::string third, fourth;
+
+		unit::with_intrusion(
+			n,
+			[&] {
+				running here(2, context::thread);
+				irqs off(false);
+				third = panic_of([&] { wants(w.usage, two); });
+			},
+			[&] {
+				w.next_has_it();
+				running here(3, context::thread);
+				irqs off(false);
+				fourth = panic_of([&] { wants(w.usage, two); });
+			});
+		CHECK(third.empty() != fourth.empty());
+	}
+}
+
+/* The place of a reader that has left has its number until another writes. */
+TEST_CASE("checked_lock: a reader's place is claimed, and not written yet")
+{
+	shared_usage usage{};
+	bool found = false;
+
+	as(1, context::thread, [&] {
+		usage.note(2, {}, false);
+		CHECK(usage.forget(2) == nullptr);
+	});
+	running reads(3, context::thread);
+
+	unit::look_between([&] { usage.note(5, {}, false); },
+			   [&] {
+				   running asks(0, context::thread);
+
+				   found |= usage.is_of_another(2);
+			   });
+	CHECK_FALSE(found);
 }
 
 TEST_CASE("checked_lock: the only contender there is room for comes again")

@@ -168,6 +168,32 @@ TEST_CASE("lock_order: who tries again and again until a deadline waits")
 	});
 }
 
+namespace {
+struct lock_for_two : hooked_lock {
+	static constexpr u64 max_contenders = 2;
+};
+} // namespace
+
+/* CPU 0 leaves, and CPU 1 has it next: CPU 2 cannot even try. */
+TEST_CASE("lock_order: who finds no room until its deadline holds nothing")
+{
+	new_order<> fresh;
+	checked_lock<lock_for_two, "lock"> lock;
+
+	on_cpu(0, [&] { lock.lock(), lock.unlock(); });
+	on_cpu(1, [&] {
+		next_hook = {place::taken, [&] {
+				     on_cpu(2, [&] {
+					     CHECK_FALSE(
+						     try_lock_until(lock, 0));
+					     CHECK(!fresh.order.mine());
+				     });
+			     }};
+		lock.lock();
+		lock.unlock();
+	});
+}
+
 TEST_CASE("lock_order: who has given up waiting holds nothing")
 {
 	new_order<> fresh;

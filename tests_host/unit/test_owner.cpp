@@ -483,6 +483,21 @@ TEST_CASE("checked_lock: an owner holds what it took, not its neighbour's")
 	current_thread = 0;
 }
 
+TEST_CASE("checked_lock: an owner that leaves does not leave for another")
+{
+	checked_lock<phase_fair_lock<u8>, "routes"> routes;
+
+	current_thread = 1;
+	routes.lock_shared();
+	current_thread = 33;
+	routes.lock_shared();
+	routes.unlock_shared();
+	current_thread = 1;
+	has(panic_of([] { might_switch(); }), "routes was taken at ");
+	routes.unlock_shared();
+	current_thread = 0;
+}
+
 namespace {
 
 /* Runs code once for each of its instructions, interrupted there by handler();
@@ -562,6 +577,37 @@ TEST_CASE("owners: a handler sees what it interrupts, and leaves no note")
 		[](shared_usage &table) {
 			CHECK(wrong == nullptr);
 			CHECK_FALSE(table.is_read());
+		});
+}
+
+/* Both nodes have the same places. */
+TEST_CASE("owners: a node that another keeps from its first place")
+{
+	constexpr usize node = 0x80000, other = 0x40000;
+	const std::unique_ptr<lent_nodes> table(new lent_nodes());
+
+	CHECK((table->lend(other) && table->lend(node)));
+	CHECK_FALSE(table->lend(node));
+	table->give_back(other);
+	CHECK_FALSE(table->lend(node));
+	table->give_back(node);
+	CHECK(table->lend(node));
+}
+
+TEST_CASE("owners: a node that a handler lends, too, and keeps")
+{
+	static bool is_lent, to_handler;
+
+	at_each_step<lent_nodes>(
+		[](lent_nodes &table) {
+			is_lent = table.lend(address_of(its));
+		},
+		[](lent_nodes &table) {
+			to_handler = table.lend(address_of(its));
+		},
+		[](lent_nodes &) {
+			CHECK(is_lent != to_handler);
+			to_handler = false;
 		});
 }
 

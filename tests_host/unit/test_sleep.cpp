@@ -996,6 +996,18 @@ static void wakes_elsewhere()
 	current_cpu = before;
 }
 
+TEST_CASE("sleep: condition: an upgraded guard that has become a reader")
+{
+	checked_lock<phase_fair_lock<u8>, "routes"> routes;
+	condition changed;
+	irq_upgradable_guard held(routes);
+
+	held.upgrade();
+	held.downgrade();
+	has(panic_of([&] { changed.wait(held); }),
+	    "routes, CPU 0: a wait with a guard that was downgraded; at ");
+}
+
 TEST_CASE("sleep: condition: a thread that wakes up on another CPU has its "
 	  "number")
 {
