@@ -26,6 +26,7 @@
 
 #include "hooked_lock.hpp"
 #include "order_kernel.hpp"
+#include "stepper.hpp"
 #include "words.hpp"
 using namespace klock;
 
@@ -436,6 +437,8 @@ constexpr order_case order_cases[] = {
 	 "on CPU 1; known: a (", a_b_c},
 	{"ranks order all that have one", "", "1:ba",
 	 "known: a then b (declared)", ranks},
+	{"a rank orders what was ranked before it", "", "1:cb",
+	 "known: b then c (declared)", ranks},
 	{"equal ranks do not, nor what is seen besides", "0:abc 0:bd", "1:ca",
 	 "lock order: c (", ranks},
 	{"what is only declared is no inversion of interrupts", "0i:a 0t:b",
@@ -450,6 +453,8 @@ constexpr order_case order_cases[] = {
 	 "2:(bA)", "lock order: b ("},
 	{"pairs in a ring with one order that is not by address", "0:(bA) 1:Ac",
 	 "2:cb", "known: b ("},
+	{"a pair by address against two orders that are declared", "", "2:(cA)",
+	 "known: a then b (declared), b then c (declared)", a_b_c},
 
 	/*
 	 * CPU 1 holds what a handler of CPU 0 waits for, and waits for what
@@ -789,6 +794,61 @@ TEST_CASE("lock_order: a lock that is held besides a pair is not by address")
 		has(panic_of([&] { pair_guard both(of.a, of.b); }),
 		    "known: b (");
 	});
+}
+
+/* Pairs are two words, and so is a sub-rank with its lock. */
+TEST_CASE("lock_order: a handler between the stores of a pair or a sub-rank")
+{
+	new_order<> fresh;
+	five_locks of;
+	unsigned mixed = 0;
+
+	of.a.lock();
+	const nested outer(of.b, 1);
+	const held_locks &mine = *fresh.order.mine();
+	const auto sets_pair = [&] {
+		(void)fresh.order.next_by_address({3, 4});
+	};
+	const auto sets_rank = [&] { const nested inner(of.c, 2); };
+	const auto handler = [&] {
+		const usize ranked = mine.ranked.load_relaxed();
+		const u8 rank = mine.rank.load_relaxed();
+
+		mixed += mine.takes_by_address(1, 4);
+		mixed += mine.takes_by_address(3, 2);
+		mixed += ranked == reinterpret_cast<usize>(&of.b) && rank != 1;
+		mixed += ranked == reinterpret_cast<usize>(&of.c) && rank != 2;
+	};
+
+	(void)fresh.order.next_by_address({1, 2});
+	for (const unsigned long looks :
+	     {unit::look_between(sets_pair, handler),
+	      unit::look_between(sets_rank, handler)})
+		CHECK((looks > 20 || !unit::can_step));
+	CHECK(mixed == 0);
+	of.a.unlock();
+}
+
+/* The handler's entry is below that of the release. */
+TEST_CASE("lock_order: a handler takes what is being released")
+{
+	new_order<> fresh;
+	checked_lock<hooked_lock, "b"> b;
+	five_locks of;
+
+	on_cpu(0, [&] {
+		of.a.lock();
+		b.lock();
+		of.a.unlock();
+		next_hook = {place::released, [&] {
+				     as(0, context::interrupt, [&] {
+					     CHECK(b.try_lock());
+					     b.unlock();
+				     });
+			     }};
+		b.unlock();
+	});
+	CHECK(fresh.order.mine() == nullptr);
 }
 
 TEST_CASE("lock_order: what nests is read again, with a lock between")

@@ -297,6 +297,15 @@ TEST_CASE("lock_order: a handler reads what its thread waits to read")
 		hooks.on_gone(thread);
 	});
 	CHECK(fresh.order.mine() == nullptr);
+	/* Both wait for a writer, whom a handler must not interrupt. */
+	has(panic_of([&] {
+		    const irqs on(true);
+		    const wanted_lock writes = {
+			    &table, table.label(), {}, false, true};
+
+		    (void)hooks.on_wait(hooks, writes);
+	    }),
+	    "interrupts: a handler waits for table at ");
 }
 
 /* -- Full ----------------------------------------------------------------- */
