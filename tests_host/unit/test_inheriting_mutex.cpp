@@ -275,6 +275,7 @@ TEST_CASE("inheriting_mutex: in turn: the highest first, then as they came")
 			const guard held(m);
 
 			order += name;
+			CHECK_FALSE(m.owner_died());
 		};
 	};
 
@@ -450,6 +451,11 @@ TEST_CASE("inheriting_mutex: thread_ends: names what it holds, and hands over")
 			told[0] = a.owner_died();
 		});
 		work();
+		lets(cpu.start(5, [&] {
+			const guard held(a);
+
+			CHECK_FALSE(a.owner_died());
+		}));
 		thread_ends(current(), false,
 			    [&](const void *at) { named.push_back(at); });
 		CHECK(current().runs_with == 5);
@@ -552,6 +558,40 @@ TEST_CASE("inheriting_mutex: a chain that is too deep is refused")
 	cpu.run();
 	CHECK(ended == "t3hhhhhhhh");
 	CHECK(all_zero(all));
+}
+
+/* Three threads wait for the root, and one waits for each of them. */
+TEST_CASE("inheriting_mutex: a chain is as long as its longest branch")
+{
+	using mutex = inheriting_mutex_in<short_chains>;
+	static mutex root, branches[3], next;
+	kernel cpu;
+	wait_result why{};
+	const auto takes = [](mutex &one) { const guard held(one); };
+
+	cpu.start(1, [&] {
+		root.lock();
+		for (mutex &one : branches) {
+			lets(cpu.start(1, [&] {
+				const guard held(one);
+
+				takes(root);
+			}));
+			lets(cpu.start(1, [&] { takes(one); }));
+		}
+		lets(cpu.start(0, [&] {
+			const guard held(next);
+
+			work();
+		}));
+		why = next.lock_until(~u64{0});
+		if (why == wait_result::had)
+			next.unlock();
+		root.unlock();
+	});
+	cpu.run();
+	CHECK(name(why) == std::string("had"));
+	CHECK((all_zero(root) && all_zero(branches) && all_zero(next)));
 }
 
 TEST_CASE("inheriting_mutex: a thread of another domain is named")

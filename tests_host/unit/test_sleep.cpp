@@ -669,6 +669,7 @@ static void leaves_behind_told()
 	too_late = false;
 	CHECK_FALSE(had);
 	CHECK_FALSE(lock.is_locked());
+	CHECK(lock.is_contended());
 	CHECK_FALSE(first.go_on());
 	CHECK(all_zero(lock));
 }
@@ -677,6 +678,83 @@ TEST_CASE("sleep: who gives up behind one that was told changes nothing")
 {
 	leaves_behind_told<mutex>();
 	leaves_behind_told<shared_mutex>();
+}
+
+namespace {
+
+/* An inner lock, and what happens before it is taken. */
+struct late_inner : ticket_lock<u8> {
+	static inline std::function<void()> before;
+
+	void lock()
+	{
+		if (const auto run = std::exchange(before, nullptr))
+			run();
+		ticket_lock::lock();
+	}
+};
+
+} // namespace
+
+/* The first is told, and others come, take it and leave before it runs. */
+template <typename L>
+static void told_once()
+{
+	static L lock;
+	const auto takes = [] {
+		lock.lock();
+		lock.unlock();
+	};
+
+	lock.lock();
+	other_thread first(1, takes);
+	lock.unlock();
+	CHECK(lock.try_lock());
+	other_thread second(2, takes);
+	woken.clear();
+	lock.unlock();
+	lock.lock();
+	/* It is free again once the inner lock is asked for. */
+	late_inner::before = [] { lock.unlock(); };
+	lock.lock();
+	CHECK(lock.is_contended());
+	other_thread third(3, takes);
+	if constexpr (requires { lock.downgrade(); }) {
+		lock.downgrade();
+		lock.unlock_shared();
+	} else {
+		lock.unlock();
+	}
+	CHECK(woken.empty());
+	for (other_thread *one : {&first, &second, &third})
+		CHECK_FALSE(one->go_on());
+	CHECK(woken == numbers{2, 3});
+	CHECK_FALSE((lock.is_locked() || lock.is_contended()));
+}
+
+TEST_CASE("sleep: who was told is not told again before it has run")
+{
+	told_once<patient_mutex<8, late_inner>>();
+	told_once<patient_shared_mutex<8, late_inner>>();
+}
+
+TEST_CASE("sleep: completion: who was woken is not woken again")
+{
+	completion done;
+	other_thread first(1, [&] { done.wait(); });
+
+	done.set();
+	woken.clear();
+	done.reset();
+	other_thread second(2, [&] { done.wait(); });
+
+	done.set();
+	CHECK(woken == numbers{2});
+	done.reset();
+	done.set();
+	CHECK(woken == numbers{2});
+	CHECK_FALSE(first.go_on());
+	CHECK_FALSE(second.go_on());
 }
 
 TEST_CASE("sleep: completion: who gives up leaves the others to be woken")
