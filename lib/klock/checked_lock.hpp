@@ -13,7 +13,7 @@
  *              L itself if debug is false, and has L's members if it is true.
  *              All files of a program must see the same `debug` for one lock:
  *              the linker does not notice a difference.
- * Size:        before the lock inside, 80 bytes on 64 bits, 56 on 32 bits:
+ * Size:        before the lock inside, 88 bytes on 64 bits, 60 on 32 bits:
  *              detail/checked.hpp; first a pointer to the name.
  *              checked_if<false, L>: none. Two tables for all locks: 12 KiB,
  *              on 32 bits 7; a third for inheriting mutexes: 2.5 KiB, or 1.5
@@ -72,6 +72,13 @@
  *			already, to any checked lock (detail/owners.hpp)
  *	two holders	the lock inside is broken, or one number has two CPUs
  *	not held	assert_held() by another than the holder
+ *	overwritten	the lock's memory: by the next verb, whoever calls it.
+ *			Zero bytes and a lock made anew look like a free lock,
+ *			and let the next one in: by a release, with a lock order
+ *			or of a spinning lock. The report has no word out of the
+ *			lock: its name and its holder are those that were noted
+ *			apart from it. If the first pointer alone is
+ *			overwritten, that is not found
  *	irq_lock's section	interrupts were turned on in it
  *	reader's number	of another CPU, which reads under it; unlock_shared()
  *			with another than lock_shared()'s
@@ -207,6 +214,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	/* Called by handed_over(): order_calls.hpp. */
 	void note_handed_over(call_site by)
 	{
+		usage.check_memory(by, sleeping<L>);
 		if constexpr (sleeping<L>)
 			usage.note_handed_over(by);
 		else
@@ -498,6 +506,7 @@ struct checked_lock<seq_lock<T>, Name...> {
 
 	[[nodiscard]] T read(call_site by = caller_site()) const
 	{
+		core.usage.check_memory(by, false);
 		core.usage.before_wait(by, true, false);
 		const held_place mine = core.note_wanted(by, true, false);
 		const T seen = core.inner.read();

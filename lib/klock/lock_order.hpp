@@ -165,7 +165,7 @@ struct order_keeper : lock_order, private order_rules {
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
 					on_finding then = on_finding::panic)
 	    : lock_order{wait,	     attempt, taken, leave, gone,
-			 downgraded, pair,    set,   end},
+			 downgraded, pair,    set,   end,   doubt},
 	      order_rules(of.learning(), then == on_finding::note),
 	      owners{of.held, Owners}
 	{
@@ -269,6 +269,29 @@ struct order_keeper : lock_order, private order_rules {
 			check_set(here == context::thread ? owners.mine(true)
 							  : nullptr,
 				  want);
+	}
+
+	/* The holder of a lock that does not know it itself. mine: if it is the
+	 * caller. */
+	[[nodiscard]] known_holder holder_apart(const void *lock,
+						bool mine) const
+	{
+		for (u32 i = 0; i < owners.owners; i++) {
+			const held_locks &its = owners.all[i];
+			const u32 size = its.size();
+
+			if (size == 0 || (mine && !is_me(its.owner())))
+				continue;
+			for (u32 at = 0; at < size; at++) {
+				const held_lock &one = its.at[at];
+
+				if (one.holds(lock))
+					return {true, one.label(), one.site(),
+						its.owner(),
+						one.on_cpu.load_relaxed()};
+			}
+		}
+		return {};
 	}
 
 	/* This thread has ended: the inheriting mutexes that it held are free
@@ -464,6 +487,12 @@ struct order_keeper : lock_order, private order_rules {
 	{
 		static_cast<order_keeper &>(of).note_set(event);
 	}
+
+	static known_holder doubt(lock_order &of, const void *lock, bool mine)
+	{
+		return static_cast<order_keeper &>(of).holder_apart(lock, mine);
+	}
+
 	static void end(lock_order &of, const inheriting_thread &thread)
 	{
 		static_cast<order_keeper &>(of).ended(thread);

@@ -15,6 +15,7 @@
 #include <klock/detail/order_hook.hpp>
 #include <klock/detail/owners.hpp>
 #include <klock/detail/text.hpp>
+#include <klock/detail/unordered.hpp>
 #include <klock/detail/unparked.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
@@ -44,6 +45,21 @@ namespace klock {
  * may miss what another CPU noted meanwhile; the next check sees it.
  */
 
+/* The holder as the kernel's order has it; without one, as the table of
+ * spinning locks has it. Nobody, if neither knows. */
+inline known_holder holder_apart(const void *lock, bool mine, bool sleeps)
+{
+	if (lock_order *const order = kernel_lock_order())
+		return order->on_doubt(*order, lock, mine);
+	const held_spin *const at =
+		sleeps ? nullptr : spins_held.holder(lock, mine);
+
+	if (!at)
+		return {};
+	return {true, at->taken.label(), at->taken.site(), at->owner(),
+		static_cast<u32>(at->owner())};
+}
+
 /*
  * The state of one lock's checks: its holder and call site, the number of
  * contenders, the contexts in which it was taken. All zero bytes: a lock
@@ -65,6 +81,38 @@ struct lock_usage {
 	{
 		return {name.load_relaxed(), index_plus_1.load_relaxed()};
 	}
+
+	/* -- Memory that is no lock's any more -- */
+
+	/*
+	 * Panics if the lock was overwritten. Called first by each verb:
+	 * nothing in the lock is then worth a look. sleeps: its waiters do.
+	 */
+	void check_memory(call_site by, bool sleeps) const
+	{
+		if (const usize found = read_unordered(zero))
+			complain_of_memory(found, by, sleeps);
+	}
+	/* Panics if a holder is known that the lock does not know. mine: if it
+	 * is the caller. */
+	void check_lost(call_site by, bool mine, bool sleeps) const
+	{
+		const known_holder its = holder_apart(this, mine, sleeps);
+
+		if (its.is_known)
+			complain_of_loss(by, its);
+	}
+	[[gnu::noinline]] void complain_of_loss(call_site by,
+						const known_holder &its) const
+	{
+		misuse_text text = misuse_at("its memory was overwritten or "
+					     "made anew while it was held",
+					     by);
+
+		say_apart(text, its);
+	}
+	/* Whether it says that nobody has ever taken it. */
+	[[nodiscard]] bool is_untaken() const { return taken.empty(); }
 
 	/* -- Called before and after a lock's operations -- */
 
@@ -199,14 +247,19 @@ struct lock_usage {
 	}
 
 	/* The caller releases the lock next; nothing here is accessed later. */
-	void before_unlock(usize with, call_site by)
+	void before_unlock(usize with, call_site by, bool sleeps = false)
 	{
-		if (!is_held())
+		if (!is_held()) {
+			if (is_untaken())
+				check_lost(by, false, sleeps);
 			return complain("unlock() of a lock that nobody holds",
 					by);
-		if (!is_held_by_me())
+		}
+		if (!is_held_by_me()) {
+			check_lost(by, true, sleeps);
 			complain("unlock() by a caller that does not hold it",
 				 by);
+		}
 		if (!is_taken_here())
 			complain("unlock() in another context (thread, "
 				 "handler) than its lock()",
@@ -275,6 +328,7 @@ struct lock_usage {
 	/* Checks that the caller holds it, and took it in this context. */
 	void assert_held(call_site by, bool may_be_mine = true) const
 	{
+		check_memory(by, true);
 		if (!is_held_by_me() || !may_be_mine)
 			complain("the caller does not hold it", by);
 		if (!is_taken_here())
@@ -408,6 +462,29 @@ struct lock_usage {
 		say(text);
 	}
 
+	[[gnu::noinline]] void complain_of_memory(usize found, call_site by,
+						  bool sleeps) const
+	{
+		misuse_text text;
+
+		text.add("its memory was overwritten: ").add_hex(found);
+		text.add(" is in it; at ").add(by);
+		say_apart(text, holder_apart(this, false, sleeps));
+	}
+
+	/* Reports without a word out of the lock: a name in it may lead
+	 * anywhere. */
+	void say_apart(misuse_text &text, const known_holder &its) const
+	{
+		bounded_text<80> known;
+
+		if (its.is_known) {
+			add_owner(text.add("; held by "), its.cpu, its.owner);
+			text.add(", taken at ").add(its.taken);
+		}
+		report_misuse(known.add(its.label).c_str(), this, text.c_str());
+	}
+
 	void add_holder(misuse_text &text) const
 	{
 		const usize owner = owner_plus_1.load_relaxed();
@@ -423,6 +500,8 @@ struct lock_usage {
 
 	/* null: "lock" */
 	atomic<const char *> name;
+	/* never written by klock: somebody else wrote what is not 0 */
+	usize zero = 0;
 	/* its index in an array; 0: it is in none */
 	atomic<u32> index_plus_1;
 	/* waiters, and readers inside if they count; flags: held, left */
@@ -947,13 +1026,14 @@ struct checked_core {
 			complain_of_reader("unlock() or downgrade() by a "
 					   "caller that holds it for reading",
 					   by);
-		usage.before_unlock(with, by);
+		usage.before_unlock(with, by, sleeping<L>);
 	}
 
 	/* After unlock_inner() the lock may be gone. */
 	template <typename With, typename Unlock>
 	void release(With &&with, call_site by, Unlock unlock_inner)
 	{
+		usage.check_memory(by, sleeping<L>);
 		if constexpr (sleeping<L>)
 			usage.before_inner(by);
 		before_leaving(key(with), by);
@@ -981,11 +1061,13 @@ struct checked_core {
 	 * unlocks. */
 	void take_upgradable(call_site by)
 	{
+		usage.check_memory(by, sleeping<L>);
 		usage.count_in(L::max_contenders, by);
 		take(may_upgrade{}, by, [this] { inner.lock_upgradable(); });
 	}
 	bool try_take_upgradable(call_site by)
 	{
+		usage.check_memory(by, sleeping<L>);
 		if (!usage.before_try_lock(L::max_contenders, by))
 			return false;
 		if (try_take(may_upgrade{}, by,
@@ -997,6 +1079,7 @@ struct checked_core {
 	template <typename Try>
 	bool upgrade_by(call_site by, Try try_inner)
 	{
+		usage.check_memory(by, sleeping<L>);
 		check_upgrade(by);
 		usage.before_upgrade(by);
 		if (!try_inner())
@@ -1008,6 +1091,7 @@ struct checked_core {
 
 	void check_context(call_site by) const
 	{
+		usage.check_memory(by, sleeping<L>);
 		if constexpr (sleeping<L>) {
 			note_sleepers();
 			usage.before_inner(by);
@@ -1026,6 +1110,12 @@ struct checked_core {
 	static bool has_ended(const Thread &one)
 	{
 		return one.ended.get();
+	}
+
+	/* Whether it says that nobody has ever taken or read it. */
+	bool is_untaken() const
+	{
+		return usage.is_untaken() && !readers.last().file;
 	}
 
 	/* The caller got the lock to write. */
@@ -1217,10 +1307,14 @@ struct checked_core {
 	template <typename Unlock>
 	void release_shared(unsigned number, call_site by, Unlock unlock_inner)
 	{
+		usage.check_memory(by, sleeping<L>);
 		if constexpr (sleeping<L>)
 			usage.before_inner(by);
-		if (const char *const wrong = readers.forget(number))
+		if (const char *const wrong = readers.forget(number)) {
+			if (is_untaken())
+				usage.check_lost(by, true, sleeping<L>);
 			complain_of_reader(wrong, by);
+		}
 		count_reader_out();
 		usage.before_try(by, !shared::nests);
 		const held_place mine = note_leaving();

@@ -261,6 +261,7 @@ struct checked_lock<L, Name...> : L {
 	bool sleep(Me &me, const u64 *until, call_site by = caller_site())
 		requires requires(L &l) { l.sleep(me, until); }
 	{
+		usage.check_memory(by, true);
 		usage.before_inner(by);
 		if (!this->has(me) && !me.is_told())
 			usage.complain("sleep() without prepare()", by);
@@ -297,6 +298,7 @@ struct checked_lock<L, Name...> : L {
 		struct not_inside {
 			not_inside(const lock_usage &of, call_site by)
 			{
+				of.check_memory(by, true);
 				of.before_inner(by);
 				if (of.is_held_by_me())
 					of.complain(by_predicate, by);

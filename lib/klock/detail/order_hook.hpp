@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order_hook - the nine calls by which lock_order.hpp learns of checked locks
+ * order_hook - the ten calls by which lock_order.hpp learns of checked locks
  *
  * They are pointers, so that a file which takes checked locks does not compile
  * lock_order.hpp: only the file that defines klock_os_lock_order() does.
@@ -58,6 +58,15 @@ struct address_pair {
 	bool sleep = false; /* their waiters do */
 };
 
+/* A lock's holder, as it is noted apart from the lock. */
+struct known_holder {
+	bool is_known = false;
+	lock_label label = {};
+	call_site taken = {};
+	usize owner = 0;
+	u32 cpu = 0;
+};
+
 struct lock_order {
 	held_place (*on_wait)(lock_order &, const wanted_lock &);
 	held_place (*on_try)(lock_order &, const wanted_lock &);
@@ -68,6 +77,7 @@ struct lock_order {
 	address_pair (*on_pair)(lock_order &, const address_pair &next);
 	void (*on_set)(lock_order &, const wanted_lock &);
 	void (*on_end)(lock_order &, const inheriting_thread &);
+	known_holder (*on_doubt)(lock_order &, const void *lock, bool mine);
 };
 
 /* The caller is about to wait for wanted(), which is asked for only if the

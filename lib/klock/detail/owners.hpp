@@ -246,6 +246,16 @@ struct held_spins {
 		if (was_noted)
 			note(lock, label, by);
 	}
+	/* The place of this lock, which the caller holds; if not mine: or any
+	 * other. Null: none. */
+	[[nodiscard]] const held_spin *holder(const void *lock, bool mine) const
+	{
+		for (const held_spin &one : spins.at)
+			if (one.lock.load_relaxed() == lock &&
+			    (!mine || is_me(one.owner())))
+				return &one;
+		return nullptr;
+	}
 	/* Whether the caller has noted it. */
 	[[nodiscard]] bool has(const void *lock) { return find(lock); }
 	/* A lock that the caller holds, other than `but`; null: none. */

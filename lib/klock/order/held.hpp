@@ -122,6 +122,12 @@ struct held_lock : noted_lock {
 	{
 		return address.load_relaxed() == reinterpret_cast<usize>(lock);
 	}
+	/* Whether it is this lock, and held. Reads the address again, as its
+	 * owner may use the place for another lock meanwhile. */
+	[[nodiscard]] bool holds(const void *lock) const
+	{
+		return is_of(lock) && is_held() && is_of(lock);
+	}
 	[[nodiscard]] bool is_read() const
 	{
 		return has(wanted_lock::mode_reads);
