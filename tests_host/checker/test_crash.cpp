@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <malloc.h>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
@@ -172,6 +173,21 @@ TEST_CASE("crash: in the world's destructor, of what the CPUs have left")
 	CHECK(bad.timeline.find("BUG: " + bad.message + " (test_crash.cpp:") !=
 	      std::string::npos);
 	verdict::right_by(1, puts(true));
+}
+
+/* A handler of exit() that stays behind is an entry of the C library's list. */
+TEST_CASE("crash: explorations leave no memory behind")
+{
+	const auto some = [] {
+		for (unsigned i = 0; i < 33; i++)
+			(void)model::explore<world>({.runs = {1, 1}},
+						    [](world &, unsigned) {});
+		return ::mallinfo2().uordblks;
+	};
+	some();
+	const std::size_t before = some(), after = some();
+
+	CHECK(before == after);
 }
 
 TEST_CASE("crash: in the world's constructor it stays one")

@@ -213,6 +213,16 @@ const small<Int> programs[] = {
 		  w.saw[1] = w.x;
 	  },
 	  idle<Int>}},
+	{"a store that changes nothing, and a load the other way round",
+	 {[](W &w) {
+		  w.x = 0;
+		  w.saw[0] = w.y;
+	  },
+	  [](W &w) {
+		  w.saw[1] = w.x;
+		  w.y = 1;
+	  },
+	  idle<Int>}},
 	{"read to write, by three",
 	 {[](W &w) { w.x = 1; },
 	  [](W &w) {
@@ -388,6 +398,12 @@ TEST_CASE("intended: structs and the C library's copies")
 	      [](large &l) { return l.to.a == 1 && l.to.b == 2; });
 	alone([](large &l) { std::memcpy(l.copy, l.wide, sizeof(l.copy)); },
 	      [](large &l) { return l.copy[0] == 5 && l.copy[2] == 7; });
+	alone(
+		[](large &l) {
+			std::memcpy(l.copy, l.wide, sizeof(l.copy));
+			l.to = l.from;
+		},
+		[](large &l) { return l.copy[2] == 7 && l.to.a == 1; });
 	alone([](large &l) { std::memset(l.wide, 0, 16); },
 	      [](large &l) { return !l.wide[0] && l.wide[2] == 7; });
 	alone(
@@ -409,6 +425,51 @@ TEST_CASE("intended: structs and the C library's copies")
 		model::check(std::memcmp(l.wide, l.copy, 8) != 0);
 	});
 	CHECK(text.message.find("refused: relaxed data as the argument") == 0);
+}
+
+/*
+ * In one line, none of these is a copy's store and its load: the load stays
+ * behind the store, and may read a write that is after it.
+ */
+TEST_CASE("intended: a store, and a load that does not belong to it")
+{
+	struct words {
+		int x = 0, y = 0;
+		char c = 0;
+		int saw[2] = {};
+		words()
+		{
+			model::name(x, "x");
+			model::name(y, "y");
+			model::name(c, "c");
+		}
+	};
+	const auto apart = [](auto store_and_load) {
+		return run<words>({.relaxed = {"x", "y", "c"}}, store_and_load,
+				  [](words &w) {
+					  w.saw[1] = w.x;
+					  w.y = 1;
+					  w.c = 1;
+				  });
+	};
+	static constexpr int none = 0;
+	const auto copied = apart(
+		[](words &w) { std::memcpy(&w.x, &none, 4), w.saw[0] = w.y; });
+	const auto other_size =
+		apart([](words &w) { w.x = 0, w.saw[0] = w.c; });
+	const auto changed = apart([](words &w) { w.x = 1, w.saw[0] = w.y; });
+	const auto elsewhere = apart([](words &w) {
+#line 1 "one.hpp"
+		w.x = 0;
+#line 1 "other.hpp"
+		w.saw[0] = w.y;
+	});
+#line 473 "test_intended.cpp"
+
+	for (const auto &r : {copied, other_size, changed, elsewhere}) {
+		INFO(r.timeline);
+		verdict::right_by(4, r);
+	}
 }
 
 /* A copy of 8 bytes is torn where its halves are stored apart. */

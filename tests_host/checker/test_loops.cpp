@@ -5,6 +5,7 @@
  */
 #include "verdict.hpp"
 
+#include <klock/arch/irq.hpp>
 #include <klock/arch/relax.hpp>
 #include <klock/atomic.hpp>
 #include <klock/plain.hpp>
@@ -747,6 +748,65 @@ TEST_CASE("loop_findings: a loop around an await ends when it reads the same "
 
 	right_by(2, both(1));
 	CHECK(both(0).found == bug::deadlock);
+}
+
+/* With an await in it, a turn repeats another if it reads the same writes. */
+TEST_CASE("loop_findings: a turn is like the one before it by what it reads")
+{
+	struct two {
+		atomic<u8> free, of[2];
+	};
+	const options how{.sections = {1, 1}, .cut_loops = true};
+
+	/* The second turn reads that value elsewhere. */
+	right_by(2, model::explore<two>(how, [](two &w, unsigned cpu) {
+			 if (cpu == 0)
+				 w.of[1].store_release(1);
+			 for (unsigned i = 0; cpu == 1; i = 1) {
+				 w.free.await_acquire(is_free);
+				 if (w.of[i].load_acquire())
+					 return;
+			 }
+		 }));
+	/* It reads that value of another write. */
+	right_by(4, model::explore<two>(how, [](two &w, unsigned cpu) {
+			 if (cpu == 0) {
+				 w.of[0].store_release(0);
+				 w.of[0].store_release(1);
+				 return;
+			 }
+			 do
+				 w.free.await_acquire(is_free);
+			 while (!w.of[0].load_acquire());
+		 }));
+}
+
+/* A turn that has changed the interrupt flag alone is no turn in vain. */
+TEST_CASE("loop_findings: a turn that masks interrupts is no turn in vain")
+{
+	struct masked : message {
+		int off = 0;
+	};
+	const auto waits = [](int at_most) {
+		return model::explore<masked>(
+			{.sections = {1, 1}, .cut_loops = true},
+			[](masked &w, unsigned cpu) {
+				if (cpu == 0) {
+					w.ready.store_release(1);
+					return;
+				}
+				while (!w.ready.load_acquire())
+					(void)klock::arch::irq_save();
+				w.off = !klock::arch::irq_save();
+			},
+			[at_most](masked &w) {
+				model::check(w.off <= at_most);
+			});
+	};
+
+	right_by(1, waits(1));
+	CHECK(waits(1).in_vain == 1);
+	CHECK(waits(0).found == bug::failed_check);
 }
 
 } // namespace of_loops

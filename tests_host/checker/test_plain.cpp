@@ -298,6 +298,93 @@ TEST_CASE("plain: what is not seen is refused by name")
 	}));
 }
 
+/*
+ * Functions that no table may take for harmless: what it takes for more than it
+ * is, the checker does not see. Those of the tables stand for themselves.
+ */
+const char *const harmful =
+	/* Read or write what they are given. */
+	"strtok strtok_r strstr strcasestr strpbrk strspn strcspn strsep "
+	"strdup strndup strcoll strxfrm strerror strerror_r strsignal "
+	"strcasecmp strfry strverscmp strtol strtod strtof strtoull "
+	"strtoimax atoi atol atof a64l swab memccpy memmem memrchr memfrob "
+	"rawmemchr explicit_bzero bzero bcopy wcslen wcscpy wcschr wcstol "
+	"wmemcpy wmemset wmemcmp mblen mbtowc mbstowcs mbrtowc mbsinit "
+	"wctomb wcstombs wcrtomb wcswidth wctype wctrans qsort "
+	"qsort_r bsearch lfind lsearch tsearch insque frexp frexpl modf "
+	"modff remquo lgamma_r lgammaf_r sincos sincosf nan nanf "
+	"canonicalize totalorder getpayload inet_pton inet_ntop inet_addr "
+	/* Have a state, of the process or of a thread. */
+	"rand srand rand_r random srandom drand48 lrand48 arc4random lgamma "
+	"lgammal gamma time clock clock_gettime clock_nanosleep "
+	"gettimeofday timespec_get localtime gmtime mktime asctime ctime "
+	"strftime tzset getenv secure_getenv setenv putenv unsetenv "
+	"clearenv setlocale localeconv nl_langinfo fegetround fesetround "
+	"fetestexcept feraiseexcept getopt hsearch inet_ntoa l64a ecvt "
+	"tmpnam ttyname ptsname dlerror gettid getcpu sched_getcpu "
+	"getrusage times alarm signal sigaction sigprocmask kill setjmp "
+	"longjmp _setjmp atexit on_exit at_quick_exit fork vfork system "
+	"popen wait waitpid execve mmap munmap mprotect brk sbrk mallinfo "
+	"malloc_usable_size mallopt "
+	/* Have a stream, a file or a directory. */
+	"printf_size sprintf snprintf vsnprintf asprintf dprintf fwprintf "
+	"wprintf scanf fscanf sscanf __isoc99_sscanf __isoc23_sscanf fopen "
+	"freopen fclose fdopen fmemopen open_memstream fread fwrite fgets "
+	"gets getc getchar fgetc ungetc getline getdelim "
+	"fputs_unlocked putc_unlocked putchar_unlocked fflush_unlocked "
+	"fputwc putwc putwchar fseek ftell rewind setvbuf setbuf fileno "
+	"feof ferror clearerr perror flockfile funlockfile read write pread "
+	"pwrite open close lseek stat fstat access readlink realpath getcwd "
+	"opendir readdir closedir glob ftw select poll epoll_wait "
+	"eventfd_read pipe socket send recv ioctl fcntl "
+	/* Are threads, or make them wait. */
+	"pthread_create pthread_join pthread_self pthread_equal "
+	"pthread_once pthread_cond_wait pthread_cond_signal "
+	"pthread_barrier_wait pthread_spin_lock pthread_getspecific "
+	"pthread_setspecific pthread_key_create pthread_cancel "
+	"pthread_testcancel pthread_mutexattr_init sem_wait sem_post "
+	"mtx_init cnd_wait cnd_signal thrd_create thrd_current thrd_sleep "
+	"tss_get tss_set call_once syscall "
+	/* From the C++ library. */
+	"_ZNSt6thread4joinEv _ZNSt6thread6detachEv "
+	"_ZNSt18condition_variable10notify_allEv "
+	"_ZNSt13random_device9_M_getvalEv "
+	"_ZNSt6chrono3_V212steady_clock3nowEv "
+	"_ZNSt6chrono3_V212system_clock3nowEv _ZNSt6localeC1Ev "
+	"_ZNSt6locale7classicEv _ZNSt8ios_base4InitC1Ev _ZNSi3getEv "
+	"_ZNSirsERi _ZNSo5writeEPKcl _ZNSo5seekpEl _ZNSs6appendEPKc "
+	"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc "
+	"_ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE4syncEv "
+	"_ZNSt8__detail15_List_node_base7_M_hookEPS0_ "
+	"_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base "
+	"_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_ "
+	"_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv "
+	"_ZSt17current_exceptionv "
+	"_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE "
+	"_ZSt13set_terminatePFvvE _ZSt19uncaught_exceptionsv "
+	"_ZNSt3pmr19new_delete_resourceEv "
+	"_ZNSt10filesystem12current_pathB5cxx11Ev _ZNSt10_Sp_lockerC1EPKv "
+	"_ZNSt12system_errorC1Ei __cxa_demangle __cxa_atexit "
+	"__cxa_thread_atexit __cxa_finalize __cxa_get_globals "
+	"__cxa_current_exception_type __cxa_vec_new "
+	/* From the compiler; or in a form that is reserved. */
+	"__register_frame __deregister_frame __emutls_get_address "
+	"__enable_execute_stack __clear_cache __cpu_indicator_init "
+	"__asprintf __lgamma_r_finite __sigsetjmp __errno_location "
+	"__libc_start_main __strdup __strtok_r _IO_getc "
+	"__tsan_mutex_create __atomic_load_16 ";
+
+TEST_CASE("plain: a function that looks at memory or has a state is refused")
+{
+	std::istringstream names(harmful);
+
+	for (std::string name; names >> name;) {
+		INFO(name);
+		CHECK(model::detail::what_is(name.c_str()) ==
+		      model::detail::imported::refused);
+	}
+}
+
 /* As found in code of others: stronger for who looks, weaker in what ships. */
 #if defined(__SANITIZE_THREAD__)
 constexpr std::memory_order asked_macro = release;
