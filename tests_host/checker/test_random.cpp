@@ -188,9 +188,9 @@ TEST_CASE("enumerator: some programs of each kind")
 					 {.machine = model::machine::x86}};
 
 	for (const profile &p : profiles) {
-		CHECK(compare(p, {}, 50) > 20);
+		CHECK(compare(p, {}, 25) > 10);
 		for (const model::options &how : others)
-			CHECK(compare(p, how, 16) > 0);
+			CHECK(compare(p, how, 8) > 0);
 	}
 }
 

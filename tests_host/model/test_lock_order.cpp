@@ -572,7 +572,7 @@ TEST_CASE("lock_order: no false alarm in programs that are right")
 		"ra ta=",
 		"ta a",
 		"ta= a",
-		"+r ra",
+		"+r ta",
 		/* interrupts on, and waits */
 		"+a ab",
 		"+a ab=",
@@ -590,6 +590,11 @@ TEST_CASE("lock_order: no false alarm in programs that are right")
 		programs++;
 	}
 	CHECK(programs >= 30);
+}
+
+TEST_CASE("lock_order: no false alarm where readers meet", "[deep]")
+{
+	check_silent(run("+r ra"));
 }
 
 TEST_CASE("lock_order: two orders, and no execution without a report")
