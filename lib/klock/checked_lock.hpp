@@ -563,18 +563,20 @@ using checked_if =
 /*
  * Constructs a free lock with a name that is not in its type, before any code
  * runs; without checks, the name is dropped. The text must live as long as the
- * lock.
+ * lock. Takes any lock, also one in an irq_lock, and a semaphore, completion,
+ * condition or wait_queue; behind the name, what it is made of.
  *
  *	constinit auto pipe_lock =
  *		klock::named<klock::checked_if<debug, klock::tas_lock>>("pipe");
  */
-template <any_lock L>
-[[nodiscard]] constexpr L named([[maybe_unused]] const char *name)
+template <typename L, typename... From>
+	requires(any_lock<detail::inside<L>> || sleeping<L>)
+[[nodiscard]] constexpr L named([[maybe_unused]] const char *name, From... from)
 {
-	if constexpr (requires { L(detail::named{name}); })
-		return L(detail::named{name});
+	if constexpr (requires { L(detail::named{name}, from...); })
+		return L(detail::named{name}, from...);
 	else
-		return L();
+		return L(from...);
 }
 
 } // namespace klock

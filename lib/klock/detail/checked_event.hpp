@@ -48,7 +48,14 @@ struct checked_lock<L, Name...> : L {
 	constexpr checked_lock() : usage(detail::name_in<Name...>()) {}
 	/* The units that a semaphore has at first. */
 	constexpr explicit checked_lock(u32 units, call_site by = caller_site())
-	    : L(units), usage(detail::name_in<Name...>())
+	    : checked_lock(detail::named{detail::name_in<Name...>()}, units, by)
+	{
+	}
+	/* klock::named(). */
+	constexpr explicit checked_lock(detail::named of) : usage(of.name) {}
+	constexpr explicit checked_lock(detail::named of, u32 units,
+					call_site by = caller_site())
+	    : L(units), usage(of.name)
 	{
 		if (!__builtin_is_constant_evaluated() && units > L::most)
 			usage.complain("more units than the semaphore's bound",
@@ -485,5 +492,113 @@ struct checked_lock<L, Name...> : L {
 
 	lock_usage usage;
 };
+
+namespace detail {
+/* told() of a checked event: its functions, each with this call site. */
+template <typename Event>
+struct told_event {
+	template <typename... With>
+	decltype(auto) acquire(With &&...with) const
+	{
+		return of.acquire(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] decltype(auto) try_acquire(With &&...with) const
+	{
+		return of.try_acquire(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] decltype(auto) try_acquire_until(With &&...with) const
+	{
+		return of.try_acquire_until(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] decltype(auto) try_acquire_for(With &&...with) const
+	{
+		return of.try_acquire_for(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) release(With &&...with) const
+	{
+		return of.release(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) set(With &&...with) const
+	{
+		return of.set(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) reset(With &&...with) const
+	{
+		return of.reset(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] decltype(auto) is_set(With &&...with) const
+	{
+		return of.is_set(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] decltype(auto) is_contended(With &&...with) const
+	{
+		return of.is_contended(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) notify_one(With &&...with) const
+	{
+		return of.notify_one(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) notify_all(With &&...with) const
+	{
+		return of.notify_all(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) wake_one(With &&...with) const
+	{
+		return of.wake_one(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) wake_all(With &&...with) const
+	{
+		return of.wake_all(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) wait(With &&...with) const
+	{
+		return of.wait(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] decltype(auto) wait_until(With &&...with) const
+	{
+		return of.wait_until(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] decltype(auto) wait_for(With &&...with) const
+	{
+		return of.wait_for(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) prepare(With &&...with) const
+	{
+		return of.prepare(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	decltype(auto) sleep(With &&...with) const
+	{
+		return of.sleep(static_cast<With &&>(with)..., by);
+	}
+
+	Event &of;
+	call_site by;
+};
+} // namespace detail
+
+/* told(lock, by) of a semaphore, completion, condition or wait_queue. */
+template <detail::awaited L, lock_name... Name>
+detail::told_event<checked_lock<L, Name...>>
+told(checked_lock<L, Name...> &event, call_site by)
+{
+	return {event, by};
+}
 
 } // namespace klock
