@@ -69,6 +69,16 @@ constexpr const char *missed(const trial_result &r)
 	return nullptr;
 }
 
+/* Each kind of fault is named, a vacuous run too. */
+static_assert(!fault(trial_result{}) && !missed(trial_result{}));
+static_assert(fault(trial_result{.wrong = 1}));
+static_assert(fault(trial_result{.lost = 1}));
+static_assert(fault(trial_result{.gave_up = true}));
+static_assert(missed(trial_result{.wants_handlers = true}));
+static_assert(missed(trial_result{.wants_nmis = true}));
+static_assert(!missed(trial_result{
+	.looks = {0, 1, 1}, .wants_handlers = true, .wants_nmis = true}));
+
 /* So large that a copy of it is a loop, which an interrupt can come into. */
 struct words {
 	u32 at[64];
