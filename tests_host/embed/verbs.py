@@ -94,6 +94,7 @@ ELSEWHERE = {
         "irqs_counted"),
     "data: protect-your-data.md": ("synchronized", "asked_once"),
     "any lock's, with its verbs": ("checked_lock", "seq_writers"),
+    "any event's, with its functions": ("told_event",),
     "parts of types above": ("handler_gate", "gated", "reads_of", "seq_words"),
     "the order of locks: find-a-deadlock.md": (
         "order_keeper", "cpu_context", "handler_scope", "sub_rank"),

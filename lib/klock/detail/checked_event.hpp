@@ -498,92 +498,92 @@ namespace detail {
 template <typename Event>
 struct told_event {
 	template <typename... With>
-	decltype(auto) acquire(With &&...with) const
+	auto acquire(With &&...with) const
 	{
 		return of.acquire(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] decltype(auto) try_acquire(With &&...with) const
+	[[nodiscard]] auto try_acquire(With &&...with) const
 	{
 		return of.try_acquire(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] decltype(auto) try_acquire_until(With &&...with) const
+	[[nodiscard]] auto try_acquire_until(With &&...with) const
 	{
 		return of.try_acquire_until(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] decltype(auto) try_acquire_for(With &&...with) const
+	[[nodiscard]] auto try_acquire_for(With &&...with) const
 	{
 		return of.try_acquire_for(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) release(With &&...with) const
+	auto release(With &&...with) const
 	{
 		return of.release(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) set(With &&...with) const
+	auto set(With &&...with) const
 	{
 		return of.set(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) reset(With &&...with) const
+	auto reset(With &&...with) const
 	{
 		return of.reset(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] decltype(auto) is_set(With &&...with) const
+	[[nodiscard]] auto is_set(With &&...with) const
 	{
 		return of.is_set(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] decltype(auto) is_contended(With &&...with) const
+	[[nodiscard]] auto is_contended(With &&...with) const
 	{
 		return of.is_contended(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) notify_one(With &&...with) const
+	auto notify_one(With &&...with) const
 	{
 		return of.notify_one(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) notify_all(With &&...with) const
+	auto notify_all(With &&...with) const
 	{
 		return of.notify_all(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) wake_one(With &&...with) const
+	auto wake_one(With &&...with) const
 	{
 		return of.wake_one(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) wake_all(With &&...with) const
+	auto wake_all(With &&...with) const
 	{
 		return of.wake_all(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) wait(With &&...with) const
+	auto wait(With &&...with) const
 	{
 		return of.wait(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] decltype(auto) wait_until(With &&...with) const
+	[[nodiscard]] auto wait_until(With &&...with) const
 	{
 		return of.wait_until(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] decltype(auto) wait_for(With &&...with) const
+	[[nodiscard]] auto wait_for(With &&...with) const
 	{
 		return of.wait_for(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) prepare(With &&...with) const
+	auto prepare(With &&...with) const
 	{
 		return of.prepare(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	decltype(auto) sleep(With &&...with) const
+	auto sleep(With &&...with) const
 	{
 		return of.sleep(static_cast<With &&>(with)..., by);
 	}
