@@ -533,12 +533,12 @@ struct told_event {
 		return of.reset(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] auto is_set(With &&...with) const
+	[[nodiscard]] bool is_set(With &&...with) const
 	{
 		return of.is_set(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
-	[[nodiscard]] auto is_contended(With &&...with) const
+	[[nodiscard]] bool is_contended(With &&...with) const
 	{
 		return of.is_contended(static_cast<With &&>(with)..., by);
 	}
