@@ -56,8 +56,9 @@ inline known_holder holder_apart(const void *lock, bool mine, bool sleeps)
 
 	if (!at)
 		return {};
+	const u64 cpu = at->owner();
 	return {true, at->taken.label(), at->taken.site(), at->owner(),
-		static_cast<u32>(at->owner())};
+		static_cast<u32>(cpu)};
 }
 
 /*
