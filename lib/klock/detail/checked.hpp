@@ -251,8 +251,8 @@ struct lock_usage {
 	void before_unlock(usize with, call_site by, bool sleeps = false)
 	{
 		if (!is_held()) {
-			if (is_untaken())
-				check_lost(by, false, sleeps);
+			/* Others may have had it since: is it the caller's? */
+			check_lost(by, !is_untaken(), sleeps);
 			return complain("unlock() of a lock that nobody holds",
 					by);
 		}
