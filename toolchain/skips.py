@@ -25,9 +25,11 @@ def skipped(path):
     """Yields name and reason, which is the last line that a test has printed.
     """
     try:
-        cases = xml.parse(path).getroot().iter("testcase")
+        cases = list(xml.parse(path).getroot().iter("testcase"))
     except xml.ParseError as error:
         raise tool.Trouble(f"{path}: {error}") from None
+    if not cases:
+        raise tool.Trouble(f"{path}: no test in it")
     for case in cases:
         if case.find("skipped") is not None:
             said = (case.findtext("system-out") or "").strip().splitlines()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Asks what toolchain/setup would install where a pretended host lacks things, and that it
-removes nothing. The apt-get that it calls is a script of this test's; so is the
-debootstrap of toolchain/fresh_root, which leaves nothing behind."""
+"""Asks what toolchain/setup would install where a pretended host lacks things,
+and that it removes nothing. The apt-get that it calls is a script of this
+test's; so is the debootstrap of toolchain/fresh_root, which leaves nothing
+behind. And which skipped tests toolchain/skips.py lets pass."""
 import os
 import pathlib
 import signal
@@ -155,6 +156,30 @@ def stopped_root(script, env, left):
         os.kill(int(pathlib.Path(env["PID"]).read_text()), signal.SIGKILL)
 
 
+SKIPPED = '<skipped message=""/>'
+# The report's one test, and the status of skips.py. None: the report is empty.
+REPORTS = [
+    (None, 2),
+    ("<system-out>passed</system-out>", 0),
+    (f"{SKIPPED}<system-out>gdb may not trace</system-out>", 0),
+    (f"{SKIPPED}<system-out>gdb may not trace\nno gdb</system-out>", 1),
+    (SKIPPED, 1),
+]
+
+
+def wrong_skips(script):
+    for case, expected in REPORTS:
+        text = f'<testcase name="one">{case}</testcase>' if case else ""
+        with tempfile.TemporaryDirectory() as build:
+            report = pathlib.Path(build, "Testing/tests.xml")
+            report.parent.mkdir()
+            report.write_text(f"<testsuite>{text}</testsuite>")
+            done = subprocess.run([sys.executable, "-B", script, build],
+                                  capture_output=True, text=True)
+        if done.returncode != expected:
+            yield f"{script.name}: {case}: {done.returncode}: {done.stdout}"
+
+
 def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("--root", type=tool.tree, required=True)
@@ -179,7 +204,8 @@ def main():
         print(f"--help: {done.returncode}: {done.stdout}{done.stderr}")
         failed = 1
     for text in (*wrong_runs(script),
-                 *wrong_roots(script.with_name("fresh_root"))):
+                 *wrong_roots(script.with_name("fresh_root")),
+                 *wrong_skips(script.with_name("skips.py"))):
         print(text)
         failed = 1
     return failed
