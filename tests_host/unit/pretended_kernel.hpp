@@ -48,6 +48,12 @@ std::string panic_of(block misuse);
 
 bool has(const std::string &text, const std::string &part);
 
+/*
+ * A panic leaves by an exception, and a test may end with locks held: another
+ * lock may come to lie at the address. Called before each test case.
+ */
+void forget_locks();
+
 /* "this file:line", as a panic prints it */
 std::string site_text(const char *file, int line);
 

@@ -740,6 +740,7 @@ void expect_each_named(const misuse (&table)[Count])
 		scripted<decltype(lock)> verbs(lock);
 
 		expect_named(verbs, row);
+		forget_locks();
 	}
 }
 

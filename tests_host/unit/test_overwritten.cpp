@@ -112,14 +112,6 @@ void names_holder(const std::string &said)
 	has(said, ", taken at ");
 }
 
-/* A test that has spoilt a lock leaves notes of it here. */
-void forget_locks()
-{
-	std::memset(static_cast<void *>(&spins_held), 0, sizeof(spins_held));
-	std::memset(static_cast<void *>(&nodes_in_use), 0,
-		    sizeof(nodes_in_use));
-}
-
 /* A lock in a kernel that knows of no other. */
 template <typename L, typename Play>
 void play(kernel in, Play play_it)
