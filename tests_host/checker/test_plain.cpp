@@ -967,6 +967,72 @@ TEST_CASE("plain: a weak swap may fail though it finds what it expects")
 	CHECK(strong.ok());
 }
 
+namespace {
+
+struct padded {
+	int a;
+	char b;
+};
+/* Its padding begins within a byte. */
+struct divided {
+	unsigned a : 3, b : 10;
+};
+
+/* The value (1, 2), with these bits where it has none. */
+template <typename T>
+T padded_with(int bits)
+{
+	T v;
+
+	std::memset(static_cast<void *>(&v), bits, sizeof(v));
+	v.a = 1;
+	v.b = 2;
+	return v;
+}
+
+/* Swaps values whose padding differs; the next swap finds what one has stored.
+ */
+template <typename T>
+model::result swaps_padded()
+{
+	struct world {
+		std::atomic<T> x{padded_with<T>(0xff)};
+		T raw = padded_with<T>(0xff);
+	};
+	const auto twice = [](const auto &x) {
+		for (const int bits : {0, 0xff, 0x55}) {
+			T expected = padded_with<T>(bits);
+			model::check(x.compare_exchange_strong(
+					     expected, padded_with<T>(~bits)),
+				     "swapped");
+		}
+		T other{3, 2};
+		model::check(!x.compare_exchange_strong(other, T{4, 2}),
+			     "another");
+		model::check(other.a == 1 && other.b == 2, "what was found");
+	};
+	world outside;
+
+	twice(outside.x);
+	twice(std::atomic_ref(outside.raw));
+	return model::explore<world>({.sections = {1}},
+				     [=](world &w, unsigned) {
+					     twice(w.x);
+					     twice(std::atomic_ref(w.raw));
+					     w.x.wait({3, 2});
+				     });
+}
+
+} // namespace
+
+TEST_CASE("plain: a swap compares values, whatever their padding has")
+{
+	verdict::right(swaps_padded<padded>());
+#if !defined(__clang__) /* It does not tell the padding of bit-fields. */
+	verdict::right(swaps_padded<divided>());
+#endif
+}
+
 TEST_CASE("plain: each operation arrives as it was written")
 {
 	CHECK(otherwise<unsigned char>() == "");

@@ -123,6 +123,16 @@ void detail::misuse(const char *what, site s)
 				     std::string("failed: ") + what, s);
 }
 
+void detail::keep_bits(const void *at, usize bytes, u64 of_value)
+{
+	const code_calls now;
+	auto *const byte = static_cast<u8 *>(const_cast<void *>(at));
+
+	for (usize i = 0; i < bytes; i++)
+		if (const auto other = static_cast<u8>(~(of_value >> 8 * i)))
+			byte[i] &= static_cast<u8>(~other);
+}
+
 void detail::refuse(const char *what, const void *caller)
 {
 	const detail::checker_runs now;

@@ -20,6 +20,9 @@ namespace detail {
 /* A failed check: an order that the operation cannot have. */
 void misuse(const char *what, site);
 
+/* Clears all other bits of these bytes. */
+void keep_bits(const void *at, klock::usize bytes, klock::u64 of_value);
+
 } // namespace detail
 
 namespace access {
@@ -34,30 +37,88 @@ concept allowed = __is_trivially_copyable(T) && sizeof(T) <= 8;
 
 /* -- Values ------------------------------------------------------------------
  *
- * As words: the value's bytes, padding as zeros if the compiler can tell it.
+ * As words: the value's bytes, padding as zeros.
  */
+
+template <klock::usize Size>
+struct raw_bytes {
+	unsigned char at[Size];
+};
+
+template <typename T>
+inline constexpr bool may_have_padding =
+	__is_class(T) && !__has_unique_object_representations(T);
+
+#if defined(__has_builtin) && __has_builtin(__builtin_clear_padding)
+template <typename T>
+inline u64 value_bits()
+{
+	raw_bytes<sizeof(T)> ones;
+	u64 bits = 0;
+
+	__builtin_memset(&ones, 0xff, sizeof(T));
+	T all = __builtin_bit_cast(T, ones);
+	__builtin_clear_padding(&all);
+	__builtin_memcpy(&bits, &all, sizeof(T));
+	return bits;
+}
+#else
+template <bool Constant>
+struct constant {};
+
+/* A byte of padding has no value, and so is no constant. */
+template <typename T, klock::usize Byte>
+concept is_of_value = requires {
+	typename constant<(
+		__builtin_bit_cast(
+			raw_bytes<sizeof(T)>,
+			__builtin_bit_cast(T, raw_bytes<sizeof(T)>{}))
+			.at[Byte] == 0)>;
+};
+
+template <typename T, klock::usize Byte = 0>
+constexpr u64 bits_of_bytes()
+{
+	if constexpr (Byte == sizeof(T))
+		return 0;
+	else
+		return (is_of_value<T, Byte> ? u64{0xff} << 8 * Byte : 0) |
+		       bits_of_bytes<T, Byte + 1>();
+}
+
+/* clang cannot tell of unions, bit-fields and types without a literal: all
+ * bits. */
+template <typename T>
+constexpr u64 value_bits()
+{
+	const u64 bits = bits_of_bytes<T>();
+
+	return bits || __is_empty(T) ? bits : ~u64{0};
+}
+#endif
+
+template <typename T>
+inline u64 without_padding(u64 word)
+{
+	if constexpr (may_have_padding<T>)
+		return word & value_bits<T>();
+	else
+		return word;
+}
 
 template <typename T>
 inline u64 to_word(T v)
 {
 	u64 word = 0;
 
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_clear_padding)
-	if constexpr (__is_class(T))
-		__builtin_clear_padding(&v);
-#endif
-#endif
 	__builtin_memcpy(&word, &v, sizeof(T));
-	return word;
+	return without_padding<T>(word);
 }
 
 template <typename T>
 inline T from_word(u64 word)
 {
-	struct bytes {
-		unsigned char at[sizeof(T)];
-	} raw;
+	raw_bytes<sizeof(T)> raw;
 
 	__builtin_memcpy(&raw, &word, sizeof(T));
 	return __builtin_bit_cast(T, raw);
@@ -67,6 +128,15 @@ template <typename T>
 inline hooked::window window_of(const T *at)
 {
 	return {at, sizeof(T), 0, 8 * sizeof(T), 0, hooked::what_it_holds<T>()};
+}
+
+/* window_of(), in a run: padding that an object was made with is cleared. */
+template <typename T>
+inline hooked::window location_at(const T *at)
+{
+	if constexpr (may_have_padding<T>)
+		detail::keep_bits(at, sizeof(T), value_bits<T>());
+	return window_of(at);
 }
 
 /* -- Outside a run ----------------------------------------------------------
@@ -99,6 +169,10 @@ inline u64 native_load(const T *at)
 template <typename T>
 inline bool native_swap(T *at, u64 &expected, u64 desired)
 {
+	const u64 there = native_load(at);
+
+	if (may_have_padding<T> && without_padding<T>(there) == expected)
+		expected = there;
 	if constexpr (one_access<T>) {
 		using word = typename aliasing<T>::word;
 		word found = static_cast<word>(expected);
@@ -146,7 +220,7 @@ inline T load(const T *at, order o, site s)
 		return from_word<T>(native_load(at));
 	if (!only_loads(o))
 		detail::misuse("a load of an order with release", s);
-	return from_word<T>(hooked::running->load(window_of(at), o, s));
+	return from_word<T>(hooked::running->load(location_at(at), o, s));
 }
 
 template <typename T>
@@ -158,7 +232,7 @@ inline void store(T *at, T v, order o, site s)
 	}
 	if (o == order::acquire || o == order::acq_rel)
 		detail::misuse("a store of an order with acquire", s);
-	hooked::running->store(window_of(at), to_word(v), o, s);
+	hooked::running->store(location_at(at), to_word(v), o, s);
 }
 
 /* The word that was there. */
@@ -167,7 +241,7 @@ inline u64 rmw_word(T *at, hooked::update how, u64 operand, order o, site s)
 {
 	if (!hooked::running)
 		return native_rmw(at, how, operand);
-	return hooked::running->rmw(window_of(at), how, operand, o, s);
+	return hooked::running->rmw(location_at(at), how, operand, o, s);
 }
 
 template <typename T>
@@ -188,8 +262,8 @@ inline bool compare_exchange(T *at, T &expected, T desired, order o,
 		swapped = native_swap(at, found, to_word(desired));
 	} else {
 		swapped = hooked::running->compare_exchange_or(
-			window_of(at), found, to_word(desired), o, failed, weak,
-			s);
+			location_at(at), found, to_word(desired), o, failed,
+			weak, s);
 	}
 	if (!swapped)
 		expected = from_word<T>(found);
@@ -214,9 +288,10 @@ inline void wait_while(const T *at, T old, order o, site s)
 	if (!only_loads(o))
 		detail::misuse("a wait of an order with release", s);
 	if (hooked::running)
-		hooked::running->wait_while(window_of(at), to_word(old), o, s);
+		hooked::running->wait_while(location_at(at), to_word(old), o,
+					    s);
 	else
-		while (native_load(at) == to_word(old))
+		while (without_padding<T>(native_load(at)) == to_word(old))
 			;
 }
 
@@ -224,7 +299,7 @@ template <typename T>
 inline void notify(const T *at, site s)
 {
 	if (hooked::running)
-		hooked::running->notify(window_of(at), s);
+		hooked::running->notify(location_at(at), s);
 }
 
 /* -- Lifetimes --------------------------------------------------------------
