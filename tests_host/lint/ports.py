@@ -4,7 +4,8 @@
 Each arch::name that lib/klock uses is in lib/arch/CONTRACT.md, and each name of
 CONTRACT's tables, or used by lib/klock, is defined by every port in lib/arch:
 in its own headers, or in builtin_ops.hpp where the port includes that; or by
-atomic.hpp for all ports, in namespace arch_defaults.
+atomic.hpp for all ports, in namespace arch_defaults. The port that the guide
+shows is one of them.
 
 A header that stands in front of a port's, in an overlay, has each name that
 CONTRACT's table of that header demands, but what "May be left out".
@@ -18,9 +19,12 @@ import cxx
 from common import Finding
 
 CONTRACT = "lib/arch/CONTRACT.md"
+GUIDE = "lib/docs/add-a-port.md"
 
 _SECTION = re.compile(r"^## (\w+\.hpp)$", re.M)
 _ROW = re.compile(r"^\| *(`.*?) \|", re.M)
+_SHOWN = re.compile(r"^`\S*/klock/arch/\w+\.hpp`:\n\n```cpp\n(.*?)^```$",
+                    re.M | re.S)
 _DEFAULTS = re.compile(r"^namespace arch_defaults \{$.*?^\}$", re.M | re.S)
 _USE = re.compile(r"\barch\s*::\s*(?!cpu\b\s*::)([a-z_]\w*)")
 
@@ -71,7 +75,7 @@ def overlays(root):
                 yield path
 
 
-def _check_overlay(root, path, contract, sections):
+def _check_overlay(root, path, contract, sections, alone):
     if path.name not in sections:
         return
     code = cxx.code_only(path.read_text())
@@ -79,8 +83,9 @@ def _check_overlay(root, path, contract, sections):
         if not defines(code, name):
             yield Finding(common.relative(path, root), 0,
                           f"'{name}' is not here, which {CONTRACT}:{line} "
-                          "demands of the port's own: define it, or replace a "
-                          "smaller header")
+                          "demands of the port's own: define it, or demand it "
+                          "of a header that nothing stands in front of "
+                          f"({', '.join(alone)})")
 
 
 def used_names(root):
@@ -94,9 +99,8 @@ def used_names(root):
     return used
 
 
-def _port_code(root, port):
-    text = "".join(path.read_text()
-                   for path in common.files(root, f"lib/arch/{port}", {".hpp"}))
+def _with_defaults(root, text):
+    """The code of a port's headers, and what klock has for all ports."""
     builtin = root / "lib/klock/detail/builtin_ops.hpp"
     if "<klock/detail/builtin_ops.hpp>" in text and builtin.is_file():
         text += builtin.read_text()
@@ -124,11 +128,16 @@ def _check_port(root, port, names, sections):
                       "which CONTRACT.md demands")
     if missing:
         return
-    code = _port_code(root, port)
+    yield from _check_names(root, folder, names, "".join(
+        path.read_text() for path in common.files(root, folder, {".hpp"})))
+
+
+def _check_names(root, port, names, headers):
+    code = _with_defaults(root, headers)
     for name, (where, line) in sorted(names.items()):
         if not defines(code, name):
             yield Finding(where, line, f"'{name}' is not defined by the port "
-                          f"{folder}: define it there, or take it out here")
+                          f"{port}: define it there, or take it out here")
 
 
 def check(root):
@@ -153,8 +162,16 @@ def check(root):
         needed.setdefault(name, place)
     for port in ports:
         found += _check_port(root, port, needed, sections)
-    for path in overlays(root):
-        found += _check_overlay(root, path, text, sections)
+    guide = root / GUIDE
+    shown = _SHOWN.findall(guide.read_text()) if guide.is_file() else []
+    if not shown:
+        return common.nothing_found(f"no port in {GUIDE}")
+    found += _check_names(root, "of " + GUIDE, needed, "".join(shown))
+    in_front = list(overlays(root))
+    alone = [section for section in sections
+             if section not in {path.name for path in in_front}]
+    for path in in_front:
+        found += _check_overlay(root, path, text, sections, alone)
     return found
 
 
