@@ -3,19 +3,6 @@
 
 namespace model {
 
-namespace {
-
-/* Whether a write above this position was there before the event. */
-bool was_newer(const graph &g, const event &e)
-{
-	for (unsigned p = g.position(e) + 1; p <= g.last(e.location); p++)
-		if (g.at(g.write_at(e.location, p)).stamp < e.stamp)
-			return true;
-	return false;
-}
-
-} // namespace
-
 bool bounds::measure(const graph &x)
 {
 	unsigned preempted = 0, reordered = 0;
@@ -28,7 +15,7 @@ bool bounds::measure(const graph &x)
 			    x.at(e.from).stamp > e.stamp)
 				preempted++;
 			else
-				reordered += was_newer(x, e);
+				reordered += x.was_newer(e);
 		}
 	}
 	if (preempted <= task.given->preemptions &&

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "graph.hpp"
-
 #include <model/model.hpp>
 
 #include <string>
@@ -38,12 +36,5 @@ struct exploration {
 		       out.load_buffered;
 	}
 };
-
-/* Whether a CPU has the most events that it may have. */
-inline bool is_full(const graph &g, unsigned cpu, const options &given)
-{
-	return g.length(cpu) >= given.max_events ||
-	       g.length(cpu) + 1 >= max_index;
-}
 
 } // namespace model

@@ -102,6 +102,11 @@ struct graph {
 	}
 	event &at(ref e) { return sb[e.cpu][e.index - 1u]; }
 	const event &at(ref e) const { return sb[e.cpu][e.index - 1u]; }
+	/* Whether a CPU has the most events that it may have. */
+	bool is_full(unsigned cpu, unsigned most) const
+	{
+		return length(cpu) >= most || length(cpu) + 1 >= max_index;
+	}
 	ref last_of(unsigned cpu) const
 	{
 		return {static_cast<u8>(cpu), static_cast<u8>(length(cpu))};
@@ -127,12 +132,27 @@ struct graph {
 		return position ? orders[location * stride + position - 1]
 				: ref{};
 	}
+	/* The newest write to a location; null: it has the initial value. */
+	const event *newest(unsigned location) const
+	{
+		const unsigned position = last(location);
+
+		return position ? &at(write_at(location, position)) : nullptr;
+	}
 	/* The position of a write, or of the write that a read reads. */
 	unsigned position(const event &e) const
 	{
 		if (e.what == kind::write)
 			return e.mo;
 		return e.from.initial() ? 0 : at(e.from).mo;
+	}
+	/* Whether a write above the event's was there when it was added. */
+	bool was_newer(const event &e) const
+	{
+		for (unsigned p = position(e) + 1; p <= last(e.location); p++)
+			if (at(write_at(e.location, p)).stamp < e.stamp)
+				return true;
+		return false;
 	}
 	/* Whether the write at this position is an RMW's. */
 	bool is_exclusive(unsigned location, unsigned position) const

@@ -199,7 +199,7 @@ u64 interpreter::choose(u64 n)
 /* Called before each new event. */
 void interpreter::wait_for_turn(bool rmw_write)
 {
-	if (is_full(work.running(), cpus.current(), *task.given))
+	if (work.running().is_full(cpus.current(), task.given->max_events))
 		end_at_limit();
 	cpus.wait_for_turn(rmw_write);
 }

@@ -292,19 +292,16 @@ void memory::restore()
 
 void memory::put_last_values()
 {
-	const graph &g = work.running();
-
 	seen.for_each([&](const object &o) {
 		if (!o.atomic || !o.alive)
 			return;
-		const unsigned location = static_cast<unsigned>(o.location);
-		const unsigned newest = g.last(location);
+		const event *const newest = work.running().newest(
+			static_cast<unsigned>(o.location));
 		if (!newest)
 			return;
 		void *const at = const_cast<void *>(o.at);
 		save(at, o.bytes);
-		std::memcpy(at, &g.at(g.write_at(location, newest)).value,
-			    o.bytes);
+		std::memcpy(at, &newest->value, o.bytes);
 	});
 }
 

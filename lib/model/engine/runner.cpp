@@ -355,7 +355,6 @@ void runner::look_at_end()
 /* Makes a new world, with the values that the walk has left. */
 void runner::put_known_values()
 {
-	const graph &g = work.running();
 	const auto put = [this](const learnt::known_location &l, u64 value) {
 		void *const at = const_cast<void *>(l.at);
 		memory.save(at, l.bytes);
@@ -364,9 +363,8 @@ void runner::put_known_values()
 
 	task.code->make_world();
 	for (unsigned p = 0; p < learning.known().locations.size(); p++)
-		if (const unsigned newest = g.last(p))
-			put(learning.known().locations[p],
-			    g.at(g.write_at(p, newest)).value);
+		if (const event *const newest = work.running().newest(p))
+			put(learning.known().locations[p], newest->value);
 	for (unsigned p = 0; p < learning.known().plains.size(); p++)
 		put(learning.known().plains[p], walks.last_plain(p));
 }

@@ -67,12 +67,7 @@ bool waits::leads_nowhere(const turn &t) const
 		const event &e = g.sb[t.cpu][i - 1];
 		if (e.what != kind::read)
 			continue;
-		bool stale = e.behind;
-		for (unsigned p = g.position(e) + 1; p <= g.last(e.location);
-		     p++)
-			stale |=
-				g.at(g.write_at(e.location, p)).stamp < e.stamp;
-		return stale;
+		return e.behind || g.was_newer(e);
 	}
 	return false;
 }
@@ -103,9 +98,8 @@ bool waits::goes_on_for_ever(const turn &t) const
 			return false;
 		if (e.what != kind::read)
 			continue;
-		const unsigned newest = g.last(e.location);
-		if (newest &&
-		    g.at(g.write_at(e.location, newest)).value != e.value)
+		const event *const newest = g.newest(e.location);
+		if (newest && newest->value != e.value)
 			return false;
 	}
 	return true;

@@ -106,7 +106,7 @@ void walker::add_event(const step &s)
 	const unsigned cpu = cpus.current();
 
 	/* If the CPU has come to a limit, a run of the code shows where. */
-	if (is_full(work.running(), cpu, *given))
+	if (work.running().is_full(cpu, given->max_events))
 		miss();
 	kept = work.size();
 	if (s.what == step::does::read)
