@@ -12,7 +12,7 @@ import format as clang_format
 
 LINTS = ("fields", "orders", "includes", "bans", "ports", "style",
          "lock_table", "repeated", "members", "names", "figures",
-         "proofs", "sentences", "contracts")
+         "proofs", "reports", "sentences", "contracts")
 
 
 def check(root):
