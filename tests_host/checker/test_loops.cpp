@@ -515,6 +515,86 @@ TEST_CASE("loop_findings: a loop that writes plain data ends, and is named")
 	CHECK(has(same.message, "test_loops.cpp:"));
 }
 
+namespace {
+
+[[gnu::noinline]] void goes_round()
+{
+	for (volatile bool ends = false; !ends;)
+		;
+}
+
+struct turned {
+	atomic<u8> ready;
+	atomic<u32> turns;
+};
+
+} // namespace
+
+/* A loop that calls no hook: by its CPU time. */
+TEST_CASE("loop_findings: a loop in which nothing is seen ends, and is named")
+{
+	const options brief{.sections = {1, 1}, .idle_seconds = 0.2};
+	const auto at_end = [](turned &m) {
+		if (m.ready.load_relaxed())
+			goes_round();
+	};
+	const struct {
+		const char *name;
+		result is;
+	} rows[] = {
+		{"cpu1", model::explore<turned>(
+				 brief,
+				 [](turned &m, unsigned cpu) {
+					 if (!cpu)
+						 m.ready.store_relaxed(1);
+					 else if (m.ready.load_relaxed())
+						 goes_round();
+				 })},
+		{"the check at the end",
+		 model::explore<turned>(
+			 brief,
+			 [](turned &m, unsigned) { m.ready.store_relaxed(1); },
+			 at_end)},
+		/* One of the workers comes to it. */
+		{"cpu1", model::explore<turned>(
+				 {.sections = {4, 3, 3},
+				  .idle_seconds = 0.2,
+				  .workers = 2},
+				 [](turned &m, unsigned cpu) {
+					 if (!m.turns.fetch_add_relaxed(1) &&
+					     cpu == 1)
+						 goes_round();
+				 })},
+	};
+	for (const auto &[name, is] : rows) {
+		INFO(name << "\n" << is.timeline);
+		found(bug::deadlock, is,
+		      (std::string("deadlock: ") + name +
+		       " loops in of_loops::(anonymous namespace)::"
+		       "goes_round(), and has done nothing")
+			      .c_str());
+		CHECK(has(is.timeline, "goes_round()"));
+		CHECK(has(is.timeline, "(test_loops.cpp:"));
+	}
+}
+
+/* Each turn is short; all of them take longer than what is waited for. */
+TEST_CASE("loop_findings: a loop that takes long, and does what is seen, is "
+	  "none")
+{
+	const auto turns = [](turned &m, unsigned) {
+		for (u32 i = 0; i < 80; i++) {
+			volatile int n = 20'000'000;
+			while (n)
+				n = n - 1;
+			m.turns.store_relaxed(i);
+		}
+	};
+
+	right_by(1, model::explore<turned>(
+			    {.sections = {1}, .idle_seconds = 0.2}, turns));
+}
+
 /* The race is not lost with the turn that it is in. */
 TEST_CASE("loop_findings: a race of a failed turn with what comes of the loop")
 {

@@ -23,6 +23,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -84,6 +85,7 @@ site line_of_code(const void *returns_to)
 struct stack_walk {
 	const void *from; /* frames below it are not of the code; null: none */
 	site found{nullptr, 0};
+	const void *at = nullptr; /* the address of that line */
 };
 
 _Unwind_Reason_Code one_frame(_Unwind_Context *frame, void *to)
@@ -96,6 +98,7 @@ _Unwind_Reason_Code one_frame(_Unwind_Context *frame, void *to)
 	if (w.from && at != w.from)
 		return _URC_NO_REASON;
 	w.from = nullptr;
+	w.at = at;
 	w.found = line_of_code(
 		reinterpret_cast<const void *>(pc + (before ? 1 : 0)));
 	return w.found.line ? _URC_NORMAL_STOP : _URC_NO_REASON;
@@ -133,12 +136,12 @@ const void *frame_of(const void *context, bool &whole)
  * The innermost line of the code: from the frame at this address on, or from
  * the frame that the signal interrupted.
  */
-site line_from(const void *pc, const void *context = nullptr)
+stack_walk walk_from(const void *pc, const void *context = nullptr)
 {
 	static stack_walk w;
 	bool whole = true;
 
-	w = {pc, {nullptr, 0}};
+	w = {pc};
 	if (sigsetjmp(no_way, 0) == 0) {
 		walks = 1;
 		if (context)
@@ -149,7 +152,14 @@ site line_from(const void *pc, const void *context = nullptr)
 			w.found = line_of_code(w.from);
 	}
 	walks = 0;
-	return w.found.line ? w.found : site{nullptr, 0};
+	if (!w.found.line)
+		w.found = {nullptr, 0};
+	return w;
+}
+
+site line_from(const void *pc, const void *context = nullptr)
+{
+	return walk_from(pc, context).found;
 }
 
 std::string in_hex(const void *at)
@@ -264,6 +274,32 @@ void on_signal(int number, siginfo_t *info, void *context)
 	crash(text_of(number, *info, c), where);
 }
 
+/*
+ * A loop that accesses nothing that is shared calls no hook, so a timer looks.
+ * If the tick has come within a hook, the next one looks again.
+ */
+void on_tick(int, siginfo_t *, void *context)
+{
+	checker &c = the_checker();
+
+	look_at_the_end();
+	if (!explores || walks || !c.runs.runs_code() ||
+	    !(detail::in_body || c.cpus.now() == scheduler::phase::ending))
+		return;
+	const detail::checker_runs now;
+	if (!c.runs.note_tick())
+		return;
+	hooked::running = nullptr;
+	site where{nullptr, 0};
+	std::string function;
+	if (c.reports.is_showing()) {
+		stack_walk w = walk_from(nullptr, context);
+		where = w.found;
+		function = function_at(w.at);
+	}
+	c.runs.loop_for_ever(function, where);
+}
+
 /* Prints why std::terminate() was called. */
 std::string what_was_thrown()
 {
@@ -351,6 +387,31 @@ crash_handlers::~crash_handlers()
 		::sigaction(kinds[i].number, &before[i], nullptr);
 	::sigaltstack(&stack_before, nullptr);
 }
+
+static void tick_every(long microseconds)
+{
+	const itimerval often{{0, microseconds}, {0, microseconds}};
+
+	::setitimer(ITIMER_VIRTUAL, &often, nullptr);
+}
+
+timer::timer()
+{
+	struct sigaction act {};
+
+	act.sa_sigaction = on_tick;
+	act.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+	::sigaction(SIGVTALRM, &act, &others);
+	start();
+}
+
+timer::~timer()
+{
+	tick_every(0);
+	::sigaction(SIGVTALRM, &others, nullptr);
+}
+
+void timer::start() { tick_every(1'000'000 / ticks_a_second); }
 
 void crash_handlers::pass_on(int number) const
 {

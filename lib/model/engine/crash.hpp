@@ -40,6 +40,20 @@ struct crash_handlers {
 	} exceptions;
 };
 
+/* Ticks while it lives: SIGVTALRM, by CPU time. */
+struct timer {
+	timer();
+	~timer();
+	timer(const timer &) = delete;
+	timer &operator=(const timer &) = delete;
+
+	/* A process that was forked has no timer. */
+	static void start();
+
+      private:
+	struct sigaction others {};
+};
+
 /* Fails at this line if there is no memory, before the engine notes an
  * access. */
 void must_be_memory(const void *at, klock::arch::site);

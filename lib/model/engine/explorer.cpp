@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <sys/time.h>
 
 namespace model {
 
@@ -21,36 +20,6 @@ result explore(program &p, const options &given)
 {
 	return the_checker().explore(p, given);
 }
-
-/* Delivers SIGVTALRM every 200 ms of CPU time while it lives. */
-struct timer {
-	timer()
-	{
-		struct sigaction ours {};
-
-		ours.sa_handler = look_at_the_end;
-		ours.sa_flags = SA_NODEFER | SA_RESTART;
-		::sigaction(SIGVTALRM, &ours, &others);
-		every(200'000);
-	}
-	~timer()
-	{
-		every(0);
-		::sigaction(SIGVTALRM, &others, nullptr);
-	}
-	timer(const timer &) = delete;
-	timer &operator=(const timer &) = delete;
-
-      private:
-	static void every(long microseconds)
-	{
-		const itimerval often{{0, microseconds}, {0, microseconds}};
-
-		::setitimer(ITIMER_VIRTUAL, &often, nullptr);
-	}
-
-	struct sigaction others {};
-};
 
 /*
  * While it lives, the code stops at instructions that the compiler does not
@@ -67,8 +36,8 @@ struct code_traps {
 
 result checker::explore(program &p, const options &given)
 {
-	const timer watches;
 	const crash_handlers crashes;
+	const timer watches;
 	const auto start = std::chrono::steady_clock::now();
 	const unsigned count = static_cast<unsigned>(given.sections.size());
 

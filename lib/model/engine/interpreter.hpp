@@ -84,6 +84,13 @@ struct interpreter final : hooked::engine, private interpreted {
 	u64 cycles() override;
 	bool irq_flag(bool enabled) override;
 
+	/* Counts what the checker has seen of the current CPU in this run. */
+	u64 seen() const
+	{
+		const of_cpu &mine = of[cpus.current()];
+		return u64{cpus.ran()} << 32 | mine.idle;
+	}
+
 	/* Called by instrumented code for a plain access. */
 	void touch(const void *at, usize bytes, bool writes, const void *caller,
 		   detail::access_of by);

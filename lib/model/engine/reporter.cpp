@@ -150,6 +150,7 @@ void reporter::start()
 	explorations++;
 	traps = asked_for() == explorations;
 	shortens = true;
+	idle = false;
 	forget();
 }
 

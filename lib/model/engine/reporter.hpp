@@ -62,6 +62,14 @@ struct reporter {
 	void keep_finding();
 	/* Ends the search for a shorter one: each run takes long. */
 	void keep_first() { shortens = false; }
+	/* The code loops and does nothing that is seen: each run of it takes
+	 * as long as options.idle_seconds. */
+	void note_idle()
+	{
+		keep_first();
+		idle = true;
+	}
+	bool found_idle() const { return idle; }
 	/* A sanitizer ends the program after the next run was shown. */
 	void expect_death();
 	/* Whether it is run under a debugger. */
@@ -107,6 +115,7 @@ struct reporter {
 	} withheld;
 	bool traps = false;
 	bool shortens = true;
+	bool idle = false;		/* found in this call of explore() */
 	std::unique_ptr<timeline> rows; /* null: nothing is shown */
 	shown_fault shown;
 };

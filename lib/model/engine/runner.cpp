@@ -2,8 +2,10 @@
 #include "runner.hpp"
 #include "checker.hpp"
 
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <unistd.h>
 
@@ -100,7 +102,7 @@ void runner::close()
 static sigjmp_buf way_out;
 static volatile std::sig_atomic_t leaving, ticks;
 
-void look_at_the_end(int)
+void look_at_the_end()
 {
 	ticks = ticks + 1;
 	if (leaving && ticks > 2)
@@ -244,6 +246,43 @@ void runner::crash(const std::string &message, site where)
 void runner::refuse(const std::string &message, site where)
 {
 	reports.report(bug::unseen, message, where);
+	end_cpu();
+}
+
+bool runner::note_tick()
+{
+	const reached now{task.runs, cpus.current(), code.seen()};
+	const double given = task.given->idle_seconds;
+	/* Once it was found, it is waited for again, to be shown. */
+	const double may = reports.found_idle() ? std::min(given, 1.0) : given;
+
+	if (now != last_reached)
+		idle_ticks = 0;
+	last_reached = now;
+	return given > 0 && ++idle_ticks > may * ticks_a_second;
+}
+
+void runner::loop_for_ever(const std::string &function, site where)
+{
+	const std::string in = function.empty() ? "" : " in " + function;
+	const bool at_end = cpus.now() == scheduler::phase::ending;
+	char seconds[32];
+
+	std::snprintf(seconds, sizeof(seconds), "%g", task.given->idle_seconds);
+	idle_ticks = 0;
+	reports.note_idle();
+	if (reports.is_showing() && !at_end)
+		reports.add({cpus.current(), "loops" + in, where});
+	reports.report(
+		bug::deadlock,
+		"deadlock: " +
+			(at_end ? std::string("the check at the end")
+				: "cpu" + std::to_string(cpus.current())) +
+			" loops" + in +
+			", and has done nothing that the checker sees "
+			"for " +
+			seconds + " s of CPU time (options.idle_seconds)",
+		where);
 	end_cpu();
 }
 

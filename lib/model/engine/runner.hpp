@@ -51,6 +51,16 @@ struct runner : private run_parts {
 	/* It has an instruction that the compiler does not report. */
 	[[noreturn]] void refuse(const std::string &message, site);
 
+	/* It has come to a loop in which it does nothing that is seen. */
+	[[noreturn]] void loop_for_ever(const std::string &function, site);
+
+	/*
+	 * Called at each of the timer's ticks that finds the code running.
+	 * Returns whether the code has done nothing that the checker sees for
+	 * as many ticks as it may.
+	 */
+	bool note_tick();
+
 	/* Whether the test's code runs, which these functions end. */
 	bool runs_code() const;
 	/* Whether the address is below a CPU's stack, where a full one ends. */
@@ -85,12 +95,24 @@ struct runner : private run_parts {
 	bool suspected = false; /* a walk found a fault, not yet a run */
 	bool ended = false;	/* and nothing is: the world can be left */
 	bool panicked[max_cpus] = {};
+	/* How far the code was at the last tick that found it running. */
+	struct reached {
+		u64 runs = 0;
+		unsigned cpu = 0;
+		u64 seen = 0;
+		bool operator==(const reached &) const = default;
+	};
+	reached last_reached;
+	unsigned idle_ticks = 0;
 	std::string died_of; /* the crash of its destructor */
 	site died_at{nullptr, 0};
 	fiber ender{256 * 1024};
 };
 
-/* The timer's signal handler: ends a world's destructor that takes too long. */
-void look_at_the_end(int);
+/* How often the timer ticks in a second of CPU time. */
+inline constexpr unsigned ticks_a_second = 5;
+
+/* Called at each tick: ends a world's destructor that takes too long. */
+void look_at_the_end();
 
 } // namespace model

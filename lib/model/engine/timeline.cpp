@@ -64,9 +64,10 @@ static std::string offset(const std::string &base, std::ptrdiff_t by)
 struct symbol {
 	usize at, bytes;
 	std::string name;
+	bool is_function;
 };
 
-/* The variables of a program or library, as nm prints them. */
+/* The variables and functions of a program or library, as nm prints them. */
 static std::vector<symbol> symbols_of(const std::string &program)
 {
 	std::vector<symbol> found;
@@ -81,15 +82,17 @@ static std::vector<symbol> symbols_of(const std::string &program)
 
 		if (std::sscanf(line, "%" SCNx64 " %" SCNx64 " %c %n", &at,
 				&bytes, &kind, &name) != 3 ||
-		    !std::strchr("bBdDgGrRsSuvV", kind))
+		    !std::strchr("bBdDgGrRsSuvVtTwWi", kind))
 			continue;
+		const bool is_function = std::strchr("tTwWi", kind);
 		std::string text = &line[name];
 		text.resize(text.find_last_not_of('\n') + 1);
 		/* Namespaces are cut off, as folders are in places. */
 		if (const auto last = text.rfind("::");
-		    last != text.npos && text.find('<') == text.npos)
+		    last != text.npos && text.find('<') == text.npos &&
+		    !is_function)
 			text.erase(0, last + 2);
-		found.push_back({at, bytes, text});
+		found.push_back({at, bytes, text, is_function});
 	}
 	if (nm)
 		::pclose(nm);
@@ -110,26 +113,42 @@ static std::string part_of(const std::string &base, bool is_world,
 	return offset(name, static_cast<std::ptrdiff_t>(m.rest));
 }
 
-/* "flag", "queue.head", "queue+0x8"; empty if no symbol is there. */
-static std::string symbol_at(const char *address, bool outermost)
+/* The symbol at a place in a file; null: none is there. */
+static const symbol *symbol_at(const file_place &place, bool is_function)
 {
 	static auto &tables =
 		for_ever<std::map<std::string, std::vector<symbol>>>();
-	const file_place place = place_in_file(address);
 
 	if (place.file.empty())
-		return "";
+		return nullptr;
 	const auto [table, is_new] = tables.try_emplace(place.file);
 	if (is_new)
 		table->second = symbols_of(place.file);
 
 	for (const symbol &s : table->second)
-		if (place.at >= s.at && place.at < s.at + s.bytes)
-			return part_of(
-				s.name, false, address - (place.at - s.at),
-				static_cast<std::ptrdiff_t>(place.at - s.at),
-				outermost);
-	return "";
+		if (s.is_function == is_function && place.at >= s.at &&
+		    place.at < s.at + s.bytes)
+			return &s;
+	return nullptr;
+}
+
+/* "flag", "queue.head", "queue+0x8"; empty if no symbol is there. */
+static std::string variable_at(const char *address, bool outermost)
+{
+	const file_place place = place_in_file(address);
+	const symbol *const s = symbol_at(place, false);
+
+	return s ? part_of(s->name, false, address - (place.at - s->at),
+			   static_cast<std::ptrdiff_t>(place.at - s->at),
+			   outermost)
+		 : "";
+}
+
+std::string function_at(const void *address)
+{
+	const symbol *const s = symbol_at(place_in_file(address), true);
+
+	return s ? s->name : "";
 }
 
 std::string names::of(const void *address, bool outermost) const
@@ -161,9 +180,8 @@ std::string names::of(const void *address, bool outermost) const
 				      "." + std::to_string(b.number),
 			      at - static_cast<const char *>(b.start));
 
-	if (const std::string symbol = symbol_at(at, outermost);
-	    !symbol.empty())
-		return symbol;
+	if (const std::string name = variable_at(at, outermost); !name.empty())
+		return name;
 
 	const auto known = std::find(statics.begin(), statics.end(), address);
 	const auto number = known - statics.begin();

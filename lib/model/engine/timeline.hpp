@@ -17,6 +17,9 @@ namespace model {
 /* "ticket_lock.hpp:75"; nothing for no place. */
 std::string text(site);
 
+/* The function that has this address, as nm prints it; empty: not known. */
+std::string function_at(const void *);
+
 /* The names of objects: given by their owner, or made from their position. */
 struct names {
 	/* type: as members.hpp has it, or null. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "workers.hpp"
 #include "checker.hpp"
+#include "crash.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -214,6 +215,7 @@ void checker::work_for(pool &p, unsigned number)
 	const u64 left = task.given->max_executions - task.executions();
 
 	::prctl(PR_SET_PDEATHSIG, SIGKILL);
+	timer::start();
 	work.keep_part(number, p.workers);
 	task.out.complete = task.out.explored = task.out.blocked =
 		task.out.panicked = task.out.ran = 0;

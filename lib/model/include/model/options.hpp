@@ -76,6 +76,13 @@ struct options {
 	u64 max_executions = 20'000'000;
 	unsigned max_events = 240; /* of one CPU in one execution */
 
+	/*
+	 * The seconds of CPU time that the code may run, in one execution, and
+	 * do nothing that the checker sees. More is a finding: a loop without
+	 * an end. 0: no bound.
+	 */
+	double idle_seconds = 10;
+
 	/* How often the handler may interrupt each CPU, wherever it can. */
 	unsigned interrupts = 0;
 	bool non_maskable = false; /* whatever the interrupt flag says */
