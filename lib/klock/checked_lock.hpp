@@ -73,11 +73,13 @@
  *	two holders	the lock inside is broken, or one number has two CPUs
  *	not held	assert_held() by another than the holder
  *	overwritten	the lock's memory: by the next verb, whoever calls it.
- *			Zero bytes and a lock made anew look like a free lock,
- *			and let the next one in: by a release, with a lock order
- *			or of a spinning lock. The report has no word out of the
- *			lock: its name and its holder are those that were noted
- *			apart from it. If the first pointer alone is
+ *			Zero bytes, a lock made anew and an older copy look like
+ *			a free lock, and let the next one in. With a lock order,
+ *			the next writer finds it, but not of a copy. Then, and
+ *			without an order if the lock spins, a release finds it,
+ *			the first holder's, too. The report has no word out of
+ *			the lock: its name and its holder are those that were
+ *			noted apart from it. If the first pointer alone is
  *			overwritten, that is not found
  *	irq_lock's section	interrupts were turned on in it
  *	reader's number	of another CPU, which reads under it; unlock_shared()

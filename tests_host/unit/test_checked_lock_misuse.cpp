@@ -612,6 +612,7 @@ TEST_CASE("checked_lock: interrupted between taking it and noting that")
 	for (place where : {place::taken, place::before_release}) {
 		interrupted_lock lock;
 
+		forget_locks();
 		has(interrupted_at(where, lock,
 				   [&] {
 					   lock.lock();

@@ -42,7 +42,8 @@ extern "C" void klock_os_run_with_priority(inheriting_thread *, unsigned) {}
 
 namespace {
 
-enum class by { poison, zeros, anew };
+/* copy: as it was when it was free, after it had been used. */
+enum class by { poison, zeros, anew, copy };
 
 constexpr const char *overwritten = "its memory was overwritten: 0x6b6b";
 constexpr const char *lost =
@@ -83,8 +84,19 @@ struct victim : victim_memory<L> {
 	/* CPU 0 takes it; then it is overwritten. */
 	void held_and(by how)
 	{
+		victim_memory<L> before;
+
+		if (how == by::copy) {
+			REQUIRE(locks(0) == "");
+			REQUIRE(unlocks(0) == "");
+			std::memcpy(before.bytes, &lock, sizeof(lock));
+		}
 		REQUIRE(locks(0) == "");
-		overwrite(lock, how);
+		if (how == by::copy)
+			std::memcpy(static_cast<void *>(&lock), before.bytes,
+				    sizeof(lock));
+		else
+			overwrite(lock, how);
 	}
 
       private:
@@ -160,20 +172,33 @@ void free_held(kernel in, by how)
 			one.held_and(how);
 			names_it(one.unlocks(other));
 		});
-	if (!in.knows() || how != by::anew)
+	if (how != by::anew)
 		return;
-	/* It lets another in: its first holder finds that. */
+	/* It lets another in, which finds that, if there is an order. */
 	play<L>(in, [&](victim<L> &one) {
 		one.held_and(how);
-		CHECK(one.locks(1) == "");
-		names_it(one.unlocks(0));
+		if (in.has_order)
+			names_it(one.locks(1));
+		else
+			CHECK(one.locks(1) == "");
 	});
-	play<L>(in, [&](victim<L> &one) {
-		one.held_and(how);
-		CHECK(one.locks(1) == "");
-		CHECK(one.unlocks(1) == "");
-		names_it(one.unlocks(0));
-	});
+}
+
+/* Another has had it since: its first holder finds that. */
+template <typename L>
+void copied_held(kernel in)
+{
+	for (const bool is_in : {true, false})
+		play<L>(in, [&](victim<L> &one) {
+			one.held_and(by::copy);
+			CHECK(one.locks(1) == "");
+			if (!is_in)
+				CHECK(one.unlocks(1) == "");
+			const std::string said = one.unlocks(0);
+
+			has(said, lost);
+			names_holder(said);
+		});
 }
 
 template <typename L>
@@ -208,6 +233,8 @@ void spoil(const char *name, bool spins = true)
 		poison_held<L>(in);
 		free_held<L>(in, by::zeros);
 		free_held<L>(in, by::anew);
+		if (in.knows())
+			copied_held<L>(in);
 		spoil_free<L>(in);
 	}
 }

@@ -124,6 +124,7 @@ void tells(const char *verb, bool held, Use use)
 {
 	L lock;
 
+	forget_locks();
 	INFO(verb << ": " << __PRETTY_FUNCTION__);
 	if constexpr (requires { detail::told(lock, {}).lock(); })
 		if (held)

@@ -1085,7 +1085,7 @@ struct checked_core {
 		usage.before_upgrade(by);
 		if (!try_inner())
 			return false;
-		check_no_reader(by);
+		check_alone(by);
 		usage.note_upgraded();
 		return true;
 	}
@@ -1119,13 +1119,22 @@ struct checked_core {
 		return usage.is_untaken() && !readers.last().file;
 	}
 
-	/* The caller got the lock to write. */
-	void check_no_reader(call_site by) const
+	/*
+	 * The caller got the lock to write, and nobody else may hold it. If it
+	 * says that nobody has ever taken it, it may have been made anew while
+	 * it was held, and the order still has its holder. That is no holder
+	 * that has just released it: its note was removed before the release,
+	 * which the caller has acquired. Without an order, a look at all places
+	 * of spins_held would be 256 loads: the release finds it.
+	 */
+	void check_alone(call_site by) const
 	{
 		if (readers.is_read())
 			usage.complain(
 				"a reader is inside, too: the lock is broken",
 				by);
+		if (kernel_lock_order() && usage.is_untaken())
+			usage.check_lost(by, false, sleeping<L>);
 	}
 
 	/* A reader that waits to become the writer waits for itself. */
@@ -1211,7 +1220,7 @@ struct checked_core {
 	void note_writer(const With &with, call_site by)
 	{
 		if constexpr (!same_as<With, may_upgrade>)
-			check_no_reader(by);
+			check_alone(by);
 		usage.after_lock(key(with), by, cpu_lock<L>, sleeping<L>,
 				 holder_died());
 	}

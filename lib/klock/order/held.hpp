@@ -48,7 +48,7 @@ struct held_lock : noted_lock {
 		sub_rank.store_relaxed(rank);
 		mode.store_relaxed(want.mode());
 		state.store_relaxed(how);
-		address.store_relaxed(reinterpret_cast<usize>(want.lock));
+		address.store_release(reinterpret_cast<usize>(want.lock));
 	}
 
 	/* Notes what another owner had noted, held here from now on. */
@@ -61,7 +61,7 @@ struct held_lock : noted_lock {
 		sub_rank.store_relaxed(other.sub_rank.load_relaxed());
 		mode.store_relaxed(other.mode.load_relaxed());
 		take();
-		address.store_relaxed(other.address.load_relaxed());
+		address.store_release(other.address.load_relaxed());
 	}
 
 	void set_class(u32 number)
@@ -123,10 +123,14 @@ struct held_lock : noted_lock {
 		return address.load_relaxed() == reinterpret_cast<usize>(lock);
 	}
 	/* Whether it is this lock, and held. Reads the address again, as its
-	 * owner may use the place for another lock meanwhile. */
+	 * owner may use the place for another lock meanwhile. The state that is
+	 * read is not that of a lock which the place had before: the address
+	 * releases it. */
 	[[nodiscard]] bool holds(const void *lock) const
 	{
-		return is_of(lock) && is_held() && is_of(lock);
+		return address.load_acquire() ==
+			       reinterpret_cast<usize>(lock) &&
+		       is_held() && is_of(lock);
 	}
 	[[nodiscard]] bool is_read() const
 	{
