@@ -2,8 +2,8 @@
 """Each text of a report of misuse in lib/klock is asked for by a test.
 
 A text is what complain(), misuse_at() or report_misuse() is given. A test has
-it, or a part of it that is long enough to be of no other. So a check that
-says nothing any more fails its test, and needs no mutant for that.
+a part of it that no other report has. So a check that says nothing any more
+fails its test, and needs no mutant for that.
 Run: reports.py --root DIR
 """
 
@@ -17,7 +17,7 @@ _CALL = re.compile(r"\b(?:complain\w*|misuse_at|report_misuse)\(")
 _TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
 _TESTS = ("tests_host/unit", "tests_host/native", "tests_host/model",
           "tests_host/claims", "tests_host/embed")
-_ENOUGH = 16
+_ENOUGH = 16    # characters
 
 
 def texts(code, start=0, end=None):
@@ -42,20 +42,28 @@ def reported(text):
                 yield common.line_of(text, start), said
 
 
+def own_parts(text, every):
+    """The parts of a text that no other has."""
+    others = "\n".join(every - {text})
+    parts = {text[i:i + _ENOUGH] for i in range(len(text) - _ENOUGH + 1)}
+    return {part for part in parts if part not in others} or {text}
+
+
 def check(root):
     said = [(common.relative(path, root), *report)
             for path in common.files(root, "lib/klock", {".hpp"})
             for report in reported(path.read_text())]
-    asked = {text for folder in _TESTS
-             for path in common.files(root, folder, {".cpp", ".hpp", ".c"})
-             for _, text in texts(cxx.without_comments(path.read_text()))
-             if len(text) >= _ENOUGH}
+    asked = "\n".join(
+        text for folder in _TESTS
+        for path in common.files(root, folder, {".cpp", ".hpp", ".c"})
+        for _, text in texts(cxx.without_comments(path.read_text())))
     if not said or not asked:
         return common.nothing_found("no report in lib/klock, or no test")
+    every = {text for _, _, text in said}
     return [Finding(where, line, f'no test asks for "{text}": make one that '
                     "has this misuse, in tests_host/unit")
             for where, line, text in said
-            if not any(text in one or one in text for one in asked)]
+            if not any(part in asked for part in own_parts(text, every))]
 
 
 if __name__ == "__main__":
