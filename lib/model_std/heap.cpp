@@ -598,10 +598,10 @@ struct gate final : engine {
 		const code_calls now;
 		to->wait_while(w, old, o, s);
 	}
-	void notify(window w, site s) override
+	void notify(window w, bool all, site s) override
 	{
 		const code_calls now;
-		to->notify(w, s);
+		to->notify(w, all, s);
 	}
 	void read_plain(const void *at, usize bytes, site s) override
 	{

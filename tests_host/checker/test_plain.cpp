@@ -1405,7 +1405,7 @@ TEST_CASE("foreign: a lock-free queue")
 
 TEST_CASE("foreign: a seqlock") { check_right<sequences>({1, 1}, 50, 4); }
 
-TEST_CASE("foreign: a spin lock") { check_right<locks>({1, 1, 1}, 800, 3); }
+TEST_CASE("foreign: a spin lock") { check_right<locks>({1, 1, 1}, 600, 3); }
 
 /* The loops are the code's own: waits, as they are. */
 TEST_CASE("foreign: a lock that spins, a reader that tries again")

@@ -344,4 +344,168 @@ TEST_CASE("waits: a bound is for turns in a row of the loop without an end")
 	CHECK(r.limit.find("max_events: ") == 0);
 }
 
+/* -- Sleepers ---------------------------------------------------------------
+ */
+
+namespace {
+
+struct sleepers {
+	std::atomic<int> x{0};
+};
+
+using thread = void (*)(sleepers &);
+
+/* Takes one, sleeps while there is none. */
+void takes(sleepers &s)
+{
+	for (int now = s.x.load(relaxed);;) {
+		if (!now)
+			s.x.wait(0, relaxed), now = s.x.load(relaxed);
+		else if (s.x.compare_exchange_strong(now, now - 1, relaxed))
+			return;
+	}
+}
+
+const struct {
+	const char *what;
+	bool is_lost; /* a wake-up, so that somebody sleeps for ever */
+	std::vector<thread> threads;
+	model::u64 executions = 0; /* by hand; 0: more than one */
+} notified[] = {
+	{"one of one",
+	 false,
+	 {[](sleepers &s) { s.x.wait(0); },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x.notify_one();
+	  }},
+	 2},
+	{"all of two",
+	 false,
+	 {[](sleepers &s) { s.x.wait(0); }, [](sleepers &s) { s.x.wait(0); },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x.notify_all();
+	  }},
+	 5},
+	{"one of two",
+	 true,
+	 {[](sleepers &s) { s.x.wait(0); }, [](sleepers &s) { s.x.wait(0); },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x.notify_one();
+	  }}},
+	{"one of two, twice",
+	 false,
+	 {[](sleepers &s) { s.x.wait(0); }, [](sleepers &s) { s.x.wait(0); },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x.notify_one();
+		  s.x.notify_one();
+	  }}},
+	{"the first of two, which tells the second",
+	 false,
+	 {[](sleepers &s) {
+		  s.x.wait(0);
+		  s.x.notify_one();
+	  },
+	  [](sleepers &s) {
+		  s.x.wait(0);
+		  s.x.notify_one();
+	  },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x.notify_one();
+	  }}},
+	{"the second, if that is the first's to tell",
+	 true,
+	 {[](sleepers &s) {
+		  s.x.wait(0);
+		  s.x.notify_one();
+	  },
+	  [](sleepers &s) { s.x.wait(0); },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x.notify_one();
+	  }}},
+	/* The first notification cannot be for a sleeper on 1. */
+	{"each of two that sleep on different values",
+	 false,
+	 {[](sleepers &s) { s.x.wait(0); },
+	  [](sleepers &s) {
+		  if (s.x == 1)
+			  s.x.wait(1);
+	  },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x.notify_one();
+		  s.x = 2;
+		  s.x.notify_one();
+	  }}},
+	/* The one that is woken knows more than the one that sleeps on. */
+	{"the second of two, which does not tell the first",
+	 true,
+	 {[](sleepers &s) {
+		  s.x.wait(0);
+		  s.x.notify_one();
+	  },
+	  [](sleepers &s) {
+		  if (s.x == 1)
+			  s.x.wait(1);
+	  },
+	  [](sleepers &s) {
+		  s.x = 1;
+		  s.x = 2;
+		  s.x.notify_one();
+	  }}},
+	{"before there is a new value",
+	 true,
+	 {[](sleepers &s) { s.x.wait(0); },
+	  [](sleepers &s) {
+		  s.x.notify_one();
+		  s.x = 1;
+	  }}},
+	{"at each of two that are there to be taken",
+	 false,
+	 {takes, takes,
+	  [](sleepers &s) {
+		  for (int i = 0; i < 2; i++) {
+			  s.x++;
+			  s.x.notify_one();
+		  }
+	  }}},
+	{"at the first that is there to be taken",
+	 true,
+	 {takes, takes,
+	  [](sleepers &s) {
+		  for (int i = 0; i < 2; i++)
+			  if (s.x++ == 0)
+				  s.x.notify_one();
+	  }}},
+};
+
+} // namespace
+
+TEST_CASE("waits: notify_one() wakes one, whichever")
+{
+	for (const auto &one : notified) {
+		const auto r = model::explore<sleepers>(
+			{.sections =
+				 std::vector<unsigned>(one.threads.size(), 1)},
+			[&one](sleepers &s, unsigned cpu) {
+				one.threads[cpu](s);
+			});
+
+		INFO(one.what);
+		if (one.is_lost) {
+			verdict::found(bug::deadlock, r);
+			CHECK(verdict::has(r.message, "sleepers of x"));
+		} else if (one.executions) {
+			verdict::right_by(one.executions, r);
+		} else {
+			verdict::good(r);
+		}
+	}
+}
+
 } // namespace of_waits

@@ -42,6 +42,11 @@ void interpreter::note(const char *name, const reading &q, site s,
 	const auto value = [&](u64 word) {
 		if (q.at.what == hooked::holds::signed_number)
 			return std::to_string(q.at.as_signed(word));
+		if (q.at.what == hooked::holds::sleepers)
+			return std::to_string(hooked::sleepers_woken(word)) +
+			       " of " +
+			       std::to_string(hooked::sleepers_came(word)) +
+			       " woken";
 		return reports.known.value(q.at.look(word), q.at.bits / 8u);
 	};
 	timeline::row r{cpus.current(), "", s, {}, {}, location};
@@ -649,77 +654,6 @@ void interpreter::leave_out()
 	task.out.left_out++;
 	task.turns_left_out++;
 	assume(false);
-}
-
-/* -- Sleepers
- * ------------------------------------------------------------------
- *
- * A wait is explored in two ways. As an await: the CPU never slept, or woke for
- * no reason. Asleep: the CPU counts the notifications, looks at the value once
- * more, and then sees no new value before a new notification. Because of the
- * first way, the order that a notification brings hides no mistake.
- */
-
-window interpreter::bell_of(const window &w)
-{
-	std::unique_ptr<u64> &bell = bells[w.at];
-
-	if (!bell)
-		bell = std::make_unique<u64>(0);
-	if (reports.is_showing())
-		reports.known.add(
-			bell.get(), sizeof(u64),
-			("sleepers of " + reports.known.of(w.at)).c_str());
-	return {bell.get(), sizeof(u64), 0, 64, 0, hooked::holds::other};
-}
-
-/* A read with exactly this order; it waits if `until` is given. */
-u64 interpreter::look(window w, effect o, site s, const hooked::test *until)
-{
-	branch_over_interrupts();
-	const unsigned location = location_of(w, s);
-	reading q(w, o);
-
-	q.until = until;
-	const u64 word = read(q, location).value;
-	note(until ? "await" : "load", q, s, location);
-	block_unless(q, word, s);
-	return w.look(word);
-}
-
-void interpreter::wait_while(window w, u64 old, order written, site s)
-{
-	const auto differs = [](void *from, u64 v) {
-		return v != *static_cast<u64 *>(from);
-	};
-	const effect o = effective(operation::load, written, s);
-	const hooked::test changed{differs, &old};
-
-	about_to_wait();
-	branch_over_interrupts();
-	if (!choose()) {
-		look(w, o, s, &changed);
-		return;
-	}
-	const window bell = bell_of(w);
-	u64 rung = look(bell, {order::acquire}, s);
-	const hooked::test rings{differs, &rung};
-	assume(look(w, {order::relaxed, o.op}, s) == old);
-	do {
-		look(bell, {order::acquire}, s, &rings);
-		rung = look(bell, {order::acquire}, s);
-	} while (look(w, o, s) == old);
-}
-
-void interpreter::notify(window w, site s)
-{
-	branch_over_interrupts();
-	reading q(bell_of(w), order::acq_rel);
-
-	q.writes = true;
-	q.by = hooked::update::add;
-	q.operand = 1;
-	do_rmw(q, s, "notify");
 }
 
 /*

@@ -76,7 +76,7 @@ struct interpreter final : hooked::engine, private interpreted {
 	void await_either(window, hooked::test, window, hooked::test, order,
 			  site) override;
 	void wait_while(window, u64 old, order, site) override;
-	void notify(window, site) override;
+	void notify(window, bool all, site) override;
 	void read_plain(const void *at, usize bytes, site) override;
 	void write_plain(const void *at, const void *with, usize bytes,
 			 site) override;
@@ -148,7 +148,9 @@ struct interpreter final : hooked::engine, private interpreted {
 	void about_to_wait();
 	void block_unless(const reading &, u64 word, site);
 	u64 look(window, effect, site, const hooked::test *until = nullptr);
-	window bell_of(const window &);
+	window queue_of(const window &);
+	u64 enter(const window &queue, site);
+	ref last_read() const;
 
 	/* -- Rows -- */
 	void note(const char *name, const reading &, site, unsigned location);
@@ -156,8 +158,8 @@ struct interpreter final : hooked::engine, private interpreted {
 			const std::string &value, site);
 
 	of_cpu of[max_cpus];
-	/* Words that std::atomic's sleepers wait on, by its address. */
-	std::map<const void *, std::unique_ptr<u64>> bells;
+	/* The queues of std::atomic's sleepers, by its address. */
+	std::map<const void *, std::unique_ptr<u64>> queues;
 };
 
 } // namespace model

@@ -591,10 +591,10 @@ void loop_cutter::store(window w, u64 v, order o, site s)
 	passed(true);
 }
 
-void loop_cutter::notify(window w, site s)
+void loop_cutter::notify(window w, bool all, site s)
 {
 	mine().last = s;
-	code.notify(w, s);
+	code.notify(w, all, s);
 	passed(true);
 }
 

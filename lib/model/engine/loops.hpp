@@ -217,7 +217,7 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	void await_either(hooked::window, hooked::test, hooked::window,
 			  hooked::test, order, site) override;
 	void wait_while(hooked::window, u64 old, order, site) override;
-	void notify(hooked::window, site) override;
+	void notify(hooked::window, bool all, site) override;
 	void read_plain(const void *at, usize bytes, site) override;
 	void write_plain(const void *at, const void *with, usize bytes,
 			 site) override;

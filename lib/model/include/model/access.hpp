@@ -296,10 +296,10 @@ inline void wait_while(const T *at, T old, order o, site s)
 }
 
 template <typename T>
-inline void notify(const T *at, site s)
+inline void notify(const T *at, bool all, site s)
 {
 	if (hooked::running)
-		hooked::running->notify(location_at(at), s);
+		hooked::running->notify(location_at(at), all, s);
 }
 
 /* -- Lifetimes --------------------------------------------------------------

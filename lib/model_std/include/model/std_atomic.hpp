@@ -195,11 +195,11 @@ struct operations {
 	}
 	void notify_one(KLOCK_MODEL_HERE) const volatile noexcept
 	{
-		access::notify(at(), s);
+		access::notify(at(), false, s);
 	}
 	void notify_all(KLOCK_MODEL_HERE) const volatile noexcept
 	{
-		access::notify(at(), s);
+		access::notify(at(), true, s);
 	}
 
 	/* -- Numbers and pointers -- */

@@ -31,9 +31,10 @@ namespace hooked {
 
 /*
  * The kind of a location's value: an unsigned integer, which may be a counter
- * that wraps; a signed one; or no number (bool, enum, pointer).
+ * that wraps; a signed one; no number (bool, enum, pointer); or the queue of
+ * the sleepers of a std::atomic (update::wake_one).
  */
-enum class holds : u8 { counter, signed_number, other };
+enum class holds : u8 { counter, signed_number, other, sleepers };
 
 /*
  * The bits of a location that an operation accesses: all of them, or one field
@@ -72,8 +73,24 @@ struct window {
 	}
 };
 
-/* The change that a read-modify-write makes to the value. */
-enum class update : u8 { exchange, add, subtract, bit_or, bit_and, bit_xor };
+/*
+ * The change that a read-modify-write makes to the value. wake: of the queue in
+ * which std::atomic's sleepers are. The low half has how many have come, the
+ * high half how many of these were woken.
+ */
+enum class update : u8 {
+	exchange,
+	add,
+	subtract,
+	bit_or,
+	bit_and,
+	bit_xor,
+	wake_one,
+	wake_all
+};
+
+constexpr u64 sleepers_came(u64 queue) { return queue & 0xffffffff; }
+constexpr u64 sleepers_woken(u64 queue) { return queue >> 32; }
 
 constexpr u64 updated(update how, u64 found, u64 operand)
 {
@@ -90,6 +107,12 @@ constexpr u64 updated(update how, u64 found, u64 operand)
 		return found & operand;
 	case update::bit_xor:
 		return found ^ operand;
+	case update::wake_one:
+		return sleepers_woken(found) < sleepers_came(found)
+			       ? found + (u64{1} << 32)
+			       : found;
+	case update::wake_all:
+		return sleepers_came(found) << 32 | sleepers_came(found);
 	}
 	return found;
 }
@@ -171,7 +194,7 @@ struct engine {
 		};
 		(void)await(w, {changed, &old}, {}, o, s);
 	}
-	virtual void notify(window, site) {}
+	virtual void notify(window, bool all, site) { (void)all; }
 
 	/* Called before the access; with is the value that will be there. */
 	virtual void read_plain(const void *at, usize bytes, site) = 0;
