@@ -43,38 +43,56 @@ LAST_WORDS = re.compile("the report above is of this:\n(cpu.*\n)*"
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="alloc_dealloc_mismatch=0")
 
 
-def built(args, compiler, options, libraries, folder):
-    """The program; None, if the compiler has no such library to link."""
+def kind_of(compiler):
+    return "clang++" if "clang" in compiler else "g++"
+
+
+def compiled(args, compiler, options, libraries, source, made):
+    """An object file, which is seen by these libraries. A file in C has a
+    compiler's name for C."""
     lib = args.root / "lib"
     folders = (["model_std/include"] if "model_std" in libraries else []) + [
         "model/include", "", "arch/hooked"]
-    kind = "clang++" if "clang" in compiler else "g++"
     if "model_plain" in libraries:
-        options = options + PLAIN[kind]
-    program, made = folder / "program", folder / "program.o"
+        options = options + PLAIN[kind_of(compiler)]
+    if "++" in compiler:
+        options = ["-std=gnu++20", *options]
     subprocess.run(
-        [compiler, "-std=gnu++20", "-gdwarf-4", "-g1", "-w", *options,
-         *[f"-I{lib / name}" for name in folders], "-c",
-         pathlib.Path(__file__).with_name("crash_kinds.cpp"), "-o", made],
+        [compiler, "-gdwarf-4", "-g1", "-w", *options,
+         *[f"-I{lib / name}" for name in folders], "-c", source, "-o", made],
         check=True)
+
+
+def linked(args, compiler, options, libraries, objects, program):
+    """Links, and returns the linker's words if it fails."""
+    done = subprocess.run(
+        [compiler, *options,
+         f"-Wl,@{args.libraries}/klock_{libraries[-1]}.wrap", *objects,
+         *[args.libraries / f"libklock_{name}.a"
+           for name in [*reversed(libraries), "fiber"]],
+         "-ldl", "-o", program], check=False, capture_output=True, text=True)
+    return done.stderr if done.returncode else None
+
+
+def built(args, compiler, options, libraries, folder):
+    """The program; None, if the compiler has no such library to link."""
+    program, made = folder / "program", folder / "program.o"
+    compiled(args, compiler, options, libraries,
+             pathlib.Path(__file__).with_name("crash_kinds.cpp"), made)
     shared = [option for option in options
               if option in ("-fsanitize=address", "-fsanitize=undefined")]
     # Linked into the program, what the library calls would be refused.
-    if "-fsanitize=address" in shared and kind == "clang++":
+    if "-fsanitize=address" in shared and kind_of(compiler) == "clang++":
         runtime = subprocess.run(
             [compiler, "-print-file-name=libclang_rt.asan-x86_64.so"],
             check=True, capture_output=True, text=True).stdout.strip()
         shared += ["-shared-libsan",
                    f"-Wl,-rpath,{pathlib.Path(runtime).parent}"]
-    linked = subprocess.run(
-        [compiler, *shared, f"-Wl,@{args.libraries}/klock_{libraries[-1]}.wrap",
-         made, *[args.libraries / f"libklock_{name}.a"
-                 for name in [*reversed(libraries), "fiber"]],
-         "-ldl", "-o", program], check=False, capture_output=True, text=True)
-    if linked.returncode and shared and "cannot find" in linked.stderr:
+    wrong = linked(args, compiler, shared, libraries, [made], program)
+    if wrong and shared and "cannot find" in wrong:
         return None
-    if linked.returncode:
-        raise tool.Trouble(linked.stderr)
+    if wrong:
+        raise tool.Trouble(wrong)
     return program
 
 
