@@ -9,6 +9,7 @@
  * lib/docs/verbs.md: tests_host/embed/verbs.py.
  */
 #include <klock/anderson_lock.hpp>
+#include <klock/annotated.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/counted_lock.hpp>
@@ -172,6 +173,21 @@ void tells_of_questions()
 	tells<L>("is_queued", false, [](L &l) { (void)l.is_queued(99); });
 }
 
+/* An annotated lock has no other verbs than these and tries. */
+template <typename L>
+void tells_of_annotated()
+{
+	tells<L>("lock", true, [](L &l) { l.lock(); });
+	tells<L>("unlock", false, [](L &l) { l.unlock(); });
+	if constexpr (requires(L &l) { l.lock([] {}); })
+		tells<L>("lock(serve)", true, [](L &l) { l.lock([] {}); });
+	if constexpr (requires(L &l) { l.lock_shared(); }) {
+		tells<L>("lock_shared", true, [](L &l) { l.lock_shared(); });
+		tells<L>("unlock_shared", false,
+			 [](L &l) { l.unlock_shared(); });
+	}
+}
+
 /* The lock inside of an irq_shared_lock. */
 template <typename L>
 void tells_of_a_gate()
@@ -236,12 +252,14 @@ TEST_CASE("wrappers: each tells a checked lock inside of it who asks")
 	tells_of_writers<timed_lock<checked_lock<ticket>, maxima>>();
 	tells_of_writers<
 		timed_lock<checked_lock<counted_lock<ticket>>, maxima>>();
+	tells_of_annotated<annotated_lock<checked_lock<ticket>>>();
 	tells_of_questions<checked_lock<timeout_lock<4>>>();
 	tells_of_questions<irq_lock<checked_lock<timeout_lock<4>>>>();
 	tells_of_questions<timed_lock<checked_lock<timeout_lock<4>>, maxima>>();
 	tells_of_readers<checked_lock<routes>>();
 	tells_of_readers<checked_lock<counted_lock<routes>>>();
 	tells_of_readers<timed_lock<checked_lock<routes>, maxima>>();
+	tells_of_annotated<annotated_lock<checked_lock<routes>>>();
 	tells_of_a_gate<inside<irq_shared_lock<checked_lock<routes>>>>();
 	tells_of_a_gate<inside<irq_shared_lock<
 		timed_lock<checked_lock<rw_ticket_lock<u8>>, maxima>>>>();

@@ -47,50 +47,94 @@ struct __attribute__((capability("lock"))) annotated_lock
 	/* The lock, for what has no annotation. */
 	using detail::around<L>::inner;
 
-	/* Each takes what L's takes, and nothing else: whoever asks, as
-	 * try_lock_until.hpp does, learns what L has. */
+      private:
+	using site = detail::site_of<L>;
 
-	template <typename... With>
-		requires detail::offers<detail::verb::lock, L, With...>
-	__attribute__((acquire_capability())) void lock(With &&...with)
+      public:
+	/* Not from verbs_of: clang reads an attribute where a member is
+	 * declared, and GCC would warn of it in lib/klock. */
+
+	__attribute__((acquire_capability())) void
+	lock(site by = caller_site<site>())
+		requires detail::offers<detail::verb::lock, L>
 	{
-		inner.lock(with...);
+		detail::hand_on(detail::verb::lock{}, inner, by);
 	}
-	template <typename... With>
-		requires detail::offers<detail::verb::try_lock, L, With...>
+	template <typename With>
+		requires detail::offers<detail::verb::lock, L, With>
+	__attribute__((acquire_capability())) void
+	lock(With &&with, site by = caller_site<site>())
+	{
+		detail::hand_on(detail::verb::lock{}, inner, by, with);
+	}
 	[[nodiscard]] __attribute__((try_acquire_capability(true))) bool
-	try_lock(With &&...with)
+	try_lock(site by = caller_site<site>())
+		requires detail::offers<detail::verb::try_lock, L>
 	{
-		return inner.try_lock(with...);
+		return detail::hand_on(detail::verb::try_lock{}, inner, by);
 	}
-	template <typename... With>
-		requires detail::offers<detail::verb::unlock, L, With...>
-	__attribute__((release_capability())) void unlock(With &&...with)
+	template <typename With>
+		requires detail::offers<detail::verb::try_lock, L, With>
+	[[nodiscard]] __attribute__((try_acquire_capability(true))) bool
+	try_lock(With &&with, site by = caller_site<site>())
 	{
-		inner.unlock(with...);
+		return detail::hand_on(detail::verb::try_lock{}, inner, by,
+				       with);
+	}
+	__attribute__((release_capability())) void
+	unlock(site by = caller_site<site>())
+		requires detail::offers<detail::verb::unlock, L>
+	{
+		detail::hand_on(detail::verb::unlock{}, inner, by);
+	}
+	template <typename With>
+		requires detail::offers<detail::verb::unlock, L, With>
+	__attribute__((release_capability())) void
+	unlock(With &&with, site by = caller_site<site>())
+	{
+		detail::hand_on(detail::verb::unlock{}, inner, by, with);
 	}
 
-	template <typename... With>
-		requires detail::offers<detail::verb::lock_shared, L, With...>
 	__attribute__((acquire_shared_capability())) void
-	lock_shared(With &&...with)
+	lock_shared(site by = caller_site<site>())
+		requires detail::offers<detail::verb::lock_shared, L>
 	{
-		inner.lock_shared(with...);
+		detail::hand_on(detail::verb::lock_shared{}, inner, by);
 	}
-	template <typename... With>
-		requires detail::offers<detail::verb::try_lock_shared, L,
-					With...>
+	template <typename With>
+		requires detail::offers<detail::verb::lock_shared, L, With>
+	__attribute__((acquire_shared_capability())) void
+	lock_shared(With &&with, site by = caller_site<site>())
+	{
+		detail::hand_on(detail::verb::lock_shared{}, inner, by, with);
+	}
 	[[nodiscard]] __attribute__((try_acquire_shared_capability(true))) bool
-	try_lock_shared(With &&...with)
+	try_lock_shared(site by = caller_site<site>())
+		requires detail::offers<detail::verb::try_lock_shared, L>
 	{
-		return inner.try_lock_shared(with...);
+		return detail::hand_on(detail::verb::try_lock_shared{}, inner,
+				       by);
 	}
-	template <typename... With>
-		requires detail::offers<detail::verb::unlock_shared, L, With...>
-	__attribute__((release_shared_capability())) void
-	unlock_shared(With &&...with)
+	template <typename With>
+		requires detail::offers<detail::verb::try_lock_shared, L, With>
+	[[nodiscard]] __attribute__((try_acquire_shared_capability(true))) bool
+	try_lock_shared(With &&with, site by = caller_site<site>())
 	{
-		inner.unlock_shared(with...);
+		return detail::hand_on(detail::verb::try_lock_shared{}, inner,
+				       by, with);
+	}
+	__attribute__((release_shared_capability())) void
+	unlock_shared(site by = caller_site<site>())
+		requires detail::offers<detail::verb::unlock_shared, L>
+	{
+		detail::hand_on(detail::verb::unlock_shared{}, inner, by);
+	}
+	template <typename With>
+		requires detail::offers<detail::verb::unlock_shared, L, With>
+	__attribute__((release_shared_capability())) void
+	unlock_shared(With &&with, site by = caller_site<site>())
+	{
+		detail::hand_on(detail::verb::unlock_shared{}, inner, by, with);
 	}
 
 	/*

@@ -23,6 +23,10 @@
  * To add a verb: a row and a member here. tests_host/embed/verbs.py says which
  * wrapper lacks it, makes C's headers of this list and of the kinds of lock in
  * lib/c/klock/verbs.h, and shows it in lib/docs/verbs.md.
+ *
+ * The verbs of semaphore, completion, condition and wait_queue are no rows. Of
+ * their two wrappers, in checked_event.hpp, one checks each verb in another
+ * way: rows would be more lines than the functions of the other.
  */
 #pragma once
 
