@@ -138,6 +138,40 @@ TEST_CASE("intended: lines are named, and what is not met is told")
 	CHECK_FALSE(half.ok());
 }
 
+/* g++ does not tell of the copy that is returned. */
+TEST_CASE("intended: a line that is named copies to a local, which is returned")
+{
+	static constexpr int line = __LINE__ + 9;
+	struct sum {
+		pair data;
+		std::atomic<unsigned> version{0};
+
+		pair read()
+		{
+			pair copy;
+
+			copy = data;
+			return copy;
+		}
+	};
+	const auto r = run<sum>(
+		{.relaxed = {"test_intended.cpp:" + std::to_string(line)}},
+		[](sum &s) {
+			s.data.a = s.data.b = 1;
+			s.version.store(1, release);
+		},
+		[](sum &s) {
+			if (!s.version.load(acquire))
+				return;
+			const pair got = s.read();
+
+			model::check(got.a == 1 && got.b == 1);
+		});
+
+	INFO(r.timeline);
+	verdict::right_by(2, r);
+}
+
 /* The executions are those of std::atomic's relaxed operations. */
 namespace {
 

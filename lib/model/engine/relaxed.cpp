@@ -86,6 +86,10 @@ bool relaxed_data::match(const void *at, usize bytes, const void *caller,
 	for (const named_range &r : named)
 		if (first < r.at + r.bytes && first + bytes > r.at)
 			return matched[r.entry] = true;
+	/* A line is named for what it shares: a copy is the caller's own, and
+	 * the compiler does not tell of each access to it. */
+	if (memory.is_on_own_stack(at))
+		return false;
 	const unsigned entry = entry_of(caller);
 	return entry != none && (matched[entry] = true);
 }
