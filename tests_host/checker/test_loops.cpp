@@ -290,6 +290,50 @@ TEST_CASE("loops: the default takes at most twice the runs of cut_loops")
 	}
 }
 
+/* A run for each stale value of a loop would be four times as many. */
+TEST_CASE("loops: of values that are read in vain, only the newest is run")
+{
+	struct world {
+		by_ticket lock;
+		plain<int> data;
+	};
+	const result r = model::explore<world>(
+		{.sections = {2, 2, 2}}, [](world &w, unsigned) {
+			w.lock.lock(true);
+			w.data.set(w.data.get() + 1);
+			w.lock.unlock();
+		});
+
+	right_by(90, r);
+	CHECK(r.ran <= 2 * (r.explored + r.blocked));
+}
+
+/* What the loop waits for is no part of the stack. */
+TEST_CASE("loops: what was read in vain is kept by the memory, too")
+{
+	struct world {
+		atomic<u8> at, other;
+		u8 wanted = 0;
+	};
+	const result r = model::explore<world>(
+		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
+			if (!cpu) {
+				(void)w.other.load_relaxed();
+				w.at.store_relaxed(1);
+				w.at.store_relaxed(2);
+				return;
+			}
+			w.other.store_relaxed(1);
+			do {
+				w.wanted++;
+				while (w.at.load_relaxed() < w.wanted)
+					;
+			} while (w.wanted < 2);
+		});
+
+	right_by(4, r); /* 1 or 2, then 2; and 0 or 1 of the other */
+}
+
 /* Each turn counts: 2^n of them end, and unroll takes the first few. */
 TEST_CASE("loops: unroll stops short of the next turn, and says so")
 {

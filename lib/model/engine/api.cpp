@@ -99,20 +99,21 @@ void detail::storage_ends(const void *at, usize bytes, const void *caller)
 void detail::frame(const void *at, const void *returns_to, const void *caller)
 {
 	const code_calls now;
+	const usize depth = the_checker().memory.frame(
+		static_cast<const char *>(at), returns_to, caller);
 
-	the_checker().memory.frame(static_cast<const char *>(at), returns_to,
-				   caller);
-	the_checker().loops.leave_no_traces();
+	the_checker().loops.leave_no_traces(depth);
 }
 
 void detail::plain_access(const void *at, usize bytes, bool writes,
 			  const void *caller, access_of by)
 {
 	const checker_runs now;
+	usize depth = shallow_depth;
 
 	if (hooked::running)
-		the_checker().code.touch(at, bytes, writes, caller, by);
-	the_checker().loops.leave_no_traces();
+		depth = the_checker().code.touch(at, bytes, writes, caller, by);
+	the_checker().loops.leave_no_traces(depth);
 }
 
 void detail::misuse(const char *what, site s)

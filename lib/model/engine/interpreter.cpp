@@ -265,7 +265,8 @@ u64 interpreter::load(window w, order o, site s)
 {
 	branch_over_interrupts();
 	const unsigned location = location_of(w, s);
-	const reading q = asking(w, effective(operation::load, o, s));
+	reading q = asking(w, effective(operation::load, o, s));
+	q.until = loops.ends_of_load();
 	const u64 word = read(q, location).value;
 
 	note("load", q, s, location);
@@ -542,18 +543,18 @@ static bool is_of_the_port(const void *at)
 	       at == &hooked::counter_mask || at == &detail::in_body;
 }
 
-void interpreter::touch(const void *at, usize bytes, bool writes,
-			const void *caller, detail::access_of by)
+usize interpreter::touch(const void *at, usize bytes, bool writes,
+			 const void *caller, detail::access_of by)
 {
 	const bool ports = is_of_the_port(at);
 
 	if (detail::intends && !ports &&
 	    relaxed.access(at, bytes, writes, caller, by))
-		return;
+		return engine_depth;
 	if (loops.cuts())
 		loops.settle();
 	if (ports || memory.note_private(at, bytes, writes, caller))
-		return;
+		return shallow_depth;
 	const bool own = memory.is_on_own_stack(at);
 	if (!own)
 		branch_over_interrupts();
@@ -564,6 +565,7 @@ void interpreter::touch(const void *at, usize bytes, bool writes,
 	memory.touch(at, bytes, writes, s);
 	if (loops.cuts() && !own)
 		loops.touch(at, bytes, writes);
+	return engine_depth;
 }
 
 /*

@@ -91,9 +91,10 @@ struct interpreter final : hooked::engine, private interpreted {
 		return u64{cpus.ran()} << 32 | mine.idle;
 	}
 
-	/* Called by instrumented code for a plain access. */
-	void touch(const void *at, usize bytes, bool writes, const void *caller,
-		   detail::access_of by);
+	/* Called by instrumented code for a plain access. Returns how much of
+	 * the stack it has used at most. */
+	usize touch(const void *at, usize bytes, bool writes,
+		    const void *caller, detail::access_of by);
 	/* If the assumption does not hold, this CPU stops; the execution does
 	 * not count. */
 	void assume(bool holds);

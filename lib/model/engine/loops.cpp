@@ -32,12 +32,23 @@ hooked::engine &loop_cutter::hooks()
 
 loop_cutter::of_cpu &loop_cutter::mine() { return of[cpus.current()]; }
 
+/* Whether a value ends the loop: as far as it is known, it does. */
+static bool ends_loop(void *cpu_in_vain, u64 value)
+{
+	const auto &known =
+		**static_cast<const std::vector<u64> *const *>(cpu_in_vain);
+
+	return std::find(known.begin(), known.end(), value) == known.end();
+}
+
 void loop_cutter::start_run(unsigned count)
 {
 	again = false;
 	ended.clear();
 	of.resize(std::max<std::size_t>(of.size(), count));
 	for (of_cpu &each : of) {
+		each.in_vain = nullptr;
+		each.ends = {ends_loop, &each.in_vain};
 		each.forget_turns();
 		each.times.clear();
 		each.in_a_row.clear();
@@ -68,6 +79,7 @@ void loop_cutter::forget_turns() { mine().forget_turns(); }
 void loop_cutter::forget_heads()
 {
 	heads.clear();
+	vain_values.clear();
 	for (auto &[at, word] : words)
 		for (byte &b : word)
 			b.cut_readers = b.cut_writers = 0;
@@ -322,6 +334,7 @@ void loop_cutter::look(const call &given, const char *low)
 	settle();
 	now.ran = cpus.ran();
 	mine().last = now.where;
+	mine().in_vain = nullptr;
 	if (now.what < call::kind::plain)
 		bound(now);
 	const bool seen = look_back(now);
@@ -350,10 +363,51 @@ void loop_cutter::look(const call &given, const char *low)
 	s.stack.assign(low, low + depth);
 	s.irqs = irqs.at(cpus.current());
 	s.on_wait = code.on_wait();
-	if (now.ran == work.running().length(cpus.current()))
+	const bool at_end = now.ran == work.running().length(cpus.current());
+	if (at_end)
 		block_if_repeated(s);
 	mine().used++;
 	resumed();
+	if (!at_end || now.what != call::kind::load)
+		return;
+	if (const auto known = vain_values.find(key_of(s));
+	    known != vain_values.end())
+		mine().in_vain = &known->second;
+}
+
+/* All that a CPU's next steps depend on, less what it reads. */
+const std::string &loop_cutter::key_of(const state &s)
+{
+	const auto add = [this](const void *at, usize bytes) {
+		key.append(static_cast<const char *>(at), bytes);
+	};
+	const auto add_value = [&add](const auto &v) { add(&v, sizeof(v)); };
+
+	key.clear();
+	add_value(s.at.at);
+	add_value(s.at.where.file);
+	add_value(s.at.where.line);
+	add_value(s.low);
+	add_value(s.on_wait);
+	add_value(s.irqs.left);
+	add_value(s.irqs.on);
+	add_value(s.irqs.handlers);
+	add(s.stack.data(), s.stack.size());
+	add(mine().memory.data(), mine().memory.size());
+	return key;
+}
+
+/* Notes what the turn has read, if that is all that it did. */
+void loop_cutter::learn(const state &first, const turn &t)
+{
+	if (t.stays || t.last - t.first != 1 || has_plain_since(first.at) ||
+	    first.at.what != call::kind::load || task.given->unroll ||
+	    task.given->load_buffering || !endless.empty())
+		return;
+	std::vector<u64> &known = vain_values[key_of(first)];
+
+	if (std::find(known.begin(), known.end(), mine().loaded) == known.end())
+		known.push_back(mine().loaded);
 }
 
 /* A CPU that still has events to replay did not repeat itself here. */
@@ -364,6 +418,7 @@ void loop_cutter::block_if_repeated(const state &now)
 		if (!s.same(now))
 			continue;
 		const turn t{cpus.current(), s.at.ran, now.at.ran, stays(s.at)};
+		learn(s, t);
 		if ((!t.stays && trust_plain_since(s.at)) ||
 		    is_like_the_turn_before(work.running(), t))
 			waits.block_in_loop(t, has_plain_since(s.at));
@@ -417,13 +472,17 @@ bool loop_cutter::any_since(const call &first, call::kind what) const
  */
 
 /* It lies below its caller's frame. */
+template <usize depth>
 [[gnu::noinline]] void loop_cutter::wipe() const
 {
-	char room[engine_depth];
+	char room[depth];
+	usize bytes = depth;
 
 	if (heads.empty())
 		return;
-	std::memset(room, 0, sizeof(room));
+	/* As a call: string instructions, which GCC would use, are slower. */
+	asm volatile("" : "+r"(bytes));
+	std::memset(room, 0, bytes);
 	asm volatile("" ::"r"(room) : "memory");
 }
 
@@ -431,7 +490,15 @@ void loop_cutter::passed(bool changed)
 {
 	if (changed)
 		forget_turns();
-	wipe();
+	wipe<engine_depth>();
+}
+
+void loop_cutter::leave_no_traces(usize depth) const
+{
+	if (is_on && depth == engine_depth)
+		wipe<engine_depth>();
+	else if (is_on)
+		wipe<shallow_depth>();
 }
 
 /* Whether the CPU's last event left the location's value as it was. */
@@ -451,6 +518,7 @@ u64 loop_cutter::load(window w, order o, site s)
 {
 	arrive({call::kind::load, w.at, s});
 	const u64 v = code.load(w, o, s);
+	mine().loaded = v;
 	passed(false);
 	return v;
 }

@@ -61,6 +61,12 @@
  * A turn with an await in it repeats only if it reads the same writes as the
  * turn before it: the counts of locks include such turns.
  *
+ * Learnt. A load at a head that has read a value, and nothing else happened
+ * until the CPU came back in the same state, makes a turn in vain whenever the
+ * CPU is in that state and reads that value. So it is taken as an await's: of
+ * these values, only the newest is read (see waits.cpp, leads_nowhere()), and
+ * the code need not run to find that another leads nowhere.
+ *
  * States are kept only at the heads of loops. A head is learned when a run
  * comes to it a second time; that run begins anew. No earlier run has come to
  * it twice. From then on every execution is a run of the code; none is walked
@@ -70,6 +76,7 @@
 
 #include "exploration.hpp"
 #include "interrupts.hpp"
+#include "memory.hpp"
 #include "objects.hpp"
 #include "reporter.hpp"
 #include "scheduler.hpp"
@@ -88,9 +95,6 @@ namespace model {
 
 namespace hooked = klock::arch::hooked;
 struct interpreter;
-
-/* More bytes than any hook of the engine uses on a CPU's stack. */
-inline constexpr usize engine_depth = 4096;
 
 /* A call of a hook, as far as it shows where the code is. */
 struct call {
@@ -133,11 +137,7 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	/* The scheduler tells it of turns; null: loops are not cut. */
 	scheduler::watcher *watcher() { return is_on ? this : nullptr; }
 	/* Clears the engine's traces from a stack that is compared. */
-	void leave_no_traces() const
-	{
-		if (is_on)
-			wipe();
-	}
+	void leave_no_traces(usize depth) const;
 
 	/* An exploration begins, or begins anew with what it has learnt. */
 	void start_exploration()
@@ -167,8 +167,14 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	/* Whether a new head was found, so that the run must begin anew. */
 	bool found_a_head() const { return again; }
 
-	/* Clears what the engine has left on the CPU's stack. */
-	void wipe() const;
+	/*
+	 * Which values end the loop of the load that the current CPU has come
+	 * to, as far as it is known; null: it is not.
+	 */
+	const hooked::test *ends_of_load()
+	{
+		return is_on && mine().in_vain ? &mine().ends : nullptr;
+	}
 
 	/*
 	 * The line of the current CPU's last call, and whether it is in a loop.
@@ -259,13 +265,24 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 		std::vector<state> states;
 		std::size_t used = 0;	/* of states: their room is kept */
 		std::vector<u8> memory; /* as it was when it went on */
+
+		/* Of the load at a head that it has come to: the values that
+		 * are known to be read in vain. */
+		const std::vector<u64> *in_vain = nullptr;
+		hooked::test ends{};
+		u64 loaded = 0; /* by its last load */
 		site last{nullptr, 0};
 	};
 
+	/* Clears what the engine has left on the CPU's stack. */
+	template <usize depth>
+	void wipe() const;
 	[[gnu::noinline]] void arrive(const call &);
 	void look(const call &, const char *low);
 	bool look_back(const call &);
 	void block_if_repeated(const state &now);
+	const std::string &key_of(const state &);
+	void learn(const state &first, const turn &);
 	template <typename Visit>
 	void memory_of_mine(Visit) const;
 	void look_at_memory();
@@ -296,6 +313,10 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	std::vector<of_cpu> of;
 	std::vector<call> heads;
 	std::vector<call> endless; /* in loops that have no end */
+	/* By the state at a head: the values that a load there reads in
+	 * vain. */
+	std::unordered_map<std::string, std::vector<u64>> vain_values;
+	std::string key;				      /* room for one */
 	std::unordered_map<usize, std::array<byte, 8>> words; /* plain data */
 	std::size_t deepest = 0; /* bytes of a stack in use, at most */
 	bool again = false;

@@ -222,18 +222,18 @@ void memory::storage_ends(const void *at, usize bytes, const void *caller)
 		blame(seen.ended(byte, by), byte, by.where);
 }
 
-void memory::frame(const char *at, const void *returns_to, const void *caller)
+usize memory::frame(const char *at, const void *returns_to, const void *caller)
 {
 	own_stack &own = mine();
 
 	if (returns_to) {
 		own.enter(at, returns_to);
-		return;
+		return shallow_depth;
 	}
 	const char *const above =
 		own.leave(at, static_cast<u8>(cpus.ran() + 1));
 	if (!above || own.shared.empty())
-		return;
+		return shallow_depth;
 	const site s = place_of_return(caller);
 	std::erase_if(own.shared, [&](const char *byte) {
 		if (byte >= above)
@@ -243,6 +243,7 @@ void memory::frame(const char *at, const void *returns_to, const void *caller)
 		blame(seen.ended(byte, actor_at(s)), byte, s);
 		return true;
 	});
+	return engine_depth;
 }
 
 site memory::line_of_caller(site s) const

@@ -25,6 +25,12 @@ namespace model {
 
 namespace hooked = klock::arch::hooked;
 
+/* More bytes than any hook of the engine uses on a CPU's stack. */
+inline constexpr usize engine_depth = 4096;
+/* Likewise of those by which the compiler tells of calls and of accesses to
+ * the CPU's own stack: they are the most frequent by far. */
+inline constexpr usize shallow_depth = 1024;
+
 struct memory {
 	memory(exploration &of, scheduler &those, const work_list &graphs,
 	       reporter &to)
@@ -62,8 +68,9 @@ struct memory {
 			  const void *caller);
 	bool is_on_own_stack(const void *at) const;
 	void touch(const void *at, usize bytes, bool writes, site);
-	/* A function begins; returns_to is null: one ends. */
-	void frame(const char *at, const void *returns_to, const void *caller);
+	/* A function begins; returns_to is null: one ends. Returns how much of
+	 * the stack it has used at most. */
+	usize frame(const char *at, const void *returns_to, const void *caller);
 	void storage_ends(const void *at, usize bytes, const void *caller);
 
 	/*

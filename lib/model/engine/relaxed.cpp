@@ -218,7 +218,7 @@ void relaxed_data::touch(const void *at, usize bytes, bool writes,
 			w.shows = oldest(w.at, w.bytes);
 			continue;
 		}
-		loops.leave_no_traces();
+		loops.leave_no_traces(engine_depth);
 		of[cpus.current()].accesses = true;
 		w.shows = loops.hooks().load(whole_word(w.at, w.bytes),
 					     order::relaxed,
@@ -263,7 +263,7 @@ void relaxed_data::settle()
 	s.hide();
 	for (usize i = 0; i < s.count; i++)
 		if (s.of[i].writes) {
-			loops.leave_no_traces();
+			loops.leave_no_traces(engine_depth);
 			of[cpus.current()].accesses = true;
 			loops.hooks().store(
 				whole_word(s.of[i].at, s.of[i].bytes),
