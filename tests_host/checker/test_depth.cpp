@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-namespace of_learnt {
-
 using klock::atomic;
 using klock::plain;
 using klock::u8;
@@ -18,6 +16,8 @@ using model::bug;
 using namespace worlds;
 using verdict::client;
 using verdict::good;
+
+namespace of_learnt {
 
 namespace {
 
@@ -340,14 +340,7 @@ namespace of_symmetry {
  * counted.
  */
 
-using klock::atomic;
-using klock::plain;
 using klock::u64;
-using klock::u8;
-using model::bug;
-using namespace worlds;
-using verdict::client;
-using verdict::good;
 
 namespace {
 
@@ -618,14 +611,6 @@ namespace of_workers {
 /*
  * Work that processes share comes to what one of them comes to alone.
  */
-
-using klock::atomic;
-using klock::plain;
-using klock::u8;
-using model::bug;
-using namespace worlds;
-using verdict::client;
-using verdict::good;
 
 namespace {
 

@@ -30,13 +30,14 @@
 
 #include <sys/resource.h>
 
-namespace of_findings {
-
 using klock::atomic;
-using klock::atomic_pair;
-using klock::half;
 using klock::plain;
 using klock::u8;
+
+namespace of_findings {
+
+using klock::atomic_pair;
+using klock::half;
 using model::bug;
 
 namespace {
@@ -455,10 +456,6 @@ namespace of_finding {
  * once more.
  */
 
-using klock::atomic;
-using klock::plain;
-using klock::u8;
-
 namespace {
 
 struct world {
@@ -635,10 +632,6 @@ TEST_CASE("finding: a replay stops where it begins, and at the fault")
 namespace of_timeline {
 
 /* Tests of a failure's text, to the letter, as README.md explains it. */
-
-using klock::atomic;
-using klock::plain;
-using klock::u8;
 
 namespace {
 

@@ -30,6 +30,11 @@
 #include <algorithm>
 #include <optional>
 
+using klock::u8;
+using model::bug;
+using verdict::good;
+using namespace worlds;
+
 namespace {
 
 /* Guards of a type that waits, and of one that tries. */
@@ -60,11 +65,7 @@ struct guarded_by {
 namespace of_rescue_guard {
 
 using klock::u32;
-using klock::u8;
-using model::bug;
 using model::result;
-using verdict::good;
-using namespace worlds;
 
 namespace {
 
@@ -148,10 +149,6 @@ namespace of_synchronized {
 using klock::irq_lock;
 using klock::plain;
 using klock::synchronized;
-using klock::u8;
-using model::bug;
-using namespace worlds;
-using verdict::good;
 using ticket = klock::ticket_lock<u8>;
 
 namespace {
@@ -222,9 +219,6 @@ namespace of_irq_shared_lock {
  */
 
 using klock::irq_shared_lock;
-using klock::u8;
-using verdict::good;
-using namespace worlds;
 
 namespace {
 
@@ -389,9 +383,6 @@ namespace of_initially_held {
 
 /* A boot CPU holds the others back: they see all that it wrote before. */
 
-using klock::u8;
-using namespace worlds;
-
 namespace {
 
 /* Taken from its begin on. */
@@ -446,10 +437,6 @@ namespace of_serving {
  * A holder that waits for another CPU's answer, which that one gives while it
  * waits for the lock.
  */
-
-using klock::u8;
-using verdict::good;
-using namespace worlds;
 
 namespace {
 

@@ -22,16 +22,17 @@
 #include <set>
 #include <string>
 
+using namespace klock;
+using model::check;
+using model::options;
+using model::result;
+
 static klock::lock_order *order_now = nullptr;
 
 klock::lock_order *klock_os_lock_order(void) { return order_now; }
 
 namespace of_reports {
 
-using namespace klock;
-using model::check;
-using model::options;
-using model::result;
 using verdict::good;
 
 namespace {
@@ -228,11 +229,6 @@ namespace of_handlers {
  * It is code, as the calls are those of lock_order's parts, and no lock's.
  */
 
-using namespace klock;
-using model::check;
-using model::options;
-using model::result;
-
 namespace {
 
 /* Locks, by their names alone; the last is not known yet. */
@@ -415,11 +411,6 @@ namespace of_programs {
  * lock_order behind checked locks, whole: programs that are right are left
  * alone in every execution, and two orders are found in every one.
  */
-
-using namespace klock;
-using model::check;
-using model::options;
-using model::result;
 
 namespace {
 

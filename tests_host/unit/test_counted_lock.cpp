@@ -30,6 +30,10 @@
 #include <deque>
 #include <thread>
 #include <vector>
+using unit::all_counts;
+using unit::all_of_table;
+using unit::listed;
+using unit::table;
 using namespace klock;
 
 namespace {
@@ -85,11 +89,6 @@ void let_wait(Second second, Unlock unlock)
  * counted_lock: what is counted of any lock, and print_counts: the table.
  */
 namespace counted_tests {
-
-using unit::all_counts;
-using unit::all_of_table;
-using unit::listed;
-using unit::table;
 
 namespace {
 
@@ -538,11 +537,6 @@ TEST_CASE("print_counts: a lock that was freed, and its memory is another's")
  * counted_lock: locks that say where they wait, and readers that share one.
  */
 namespace counted_shared_tests {
-
-using unit::all_counts;
-using unit::all_of_table;
-using unit::listed;
-using unit::table;
 
 namespace {
 
