@@ -124,6 +124,34 @@ TEST_CASE("consistency: nothing comes between the halves of an RMW")
 	CHECK_FALSE(model::atomic(g));
 }
 
+TEST_CASE("graph: its newest write, and whether it was there before an event")
+{
+	graph g = of_cpus(2);
+
+	CHECK(g.newest(x) == nullptr);
+	const ref one = write(g, 0, x, relaxed, 1);
+	read(g, 1, x, relaxed, one);
+	CHECK_FALSE(g.was_newer(g.at({1, 1})));
+	const ref two = write(g, 0, x, relaxed, 2);
+	CHECK(g.newest(x) == &g.at(two));
+	CHECK_FALSE(g.was_newer(g.at({1, 1})));
+	read(g, 1, x, relaxed, one);
+	CHECK(g.was_newer(g.at({1, 2})));
+}
+
+TEST_CASE("graph: a CPU is full with as many events as it may have")
+{
+	graph g = of_cpus(1);
+
+	for (u64 i = 0; i + 1 < max_index; i++) {
+		CHECK_FALSE(g.is_full(0, max_index));
+		CHECK_FALSE(g.is_full(0, g.length(0) + 1));
+		write(g, 0, x, relaxed, i);
+		CHECK(g.is_full(0, g.length(0)));
+	}
+	CHECK(g.is_full(0, max_index));
+}
+
 TEST_CASE("turns: what is left of a graph without one")
 {
 	graph g = of_cpus(2), result;
