@@ -79,7 +79,10 @@ void klock_acquired_at(const void *lock, const char *name, unsigned sub_rank,
 	klock::acquired(lock, name, sub_rank, {file, line});
 }
 
-void klock_released(const void *lock) { klock::released(lock); }
+void klock_released_at(const void *lock, const char *file, int line)
+{
+	klock::released(lock, {file, line});
+}
 
 void klock_declare_harmless(const char *first, const char *second)
 {

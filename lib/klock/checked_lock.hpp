@@ -218,9 +218,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	{
 		usage.check_memory(by, sleeping<L>);
 		if constexpr (sleeping<L>)
-			usage.note_handed_over(by);
+			usage.note_handed_over(by, readers.is_read());
 		else
-			take_over(usage, by);
+			take_over(usage, by, readers.is_read());
 	}
 
 	/* Called by a guard that is used while it holds nothing. */
@@ -341,13 +341,13 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void pass(Verb verb, call_site by)
 	{
 		this->check_context(by);
-		this->before_leaving(0u, by);
+		this->before_leaving(0u, by, "downgrade()");
 		if constexpr (core::shared::contends)
 			usage.note_downgraded();
 		else
 			this->count_reader_in(by);
 		this->note_reader(0u, by);
-		this->note_downgraded(by);
+		this->note_mode(by, true);
 		this->over_inner(by, [&] { verb.call(inner); });
 	}
 

@@ -228,12 +228,18 @@ struct condition_with {
 
 			held.take_back(lock);
 			return told;
-		} else {
+		} else if constexpr (requires { held.unlock(), held.lock(); }) {
 			held.unlock();
 			const bool told = sleep(me, until);
 
 			held.lock();
 			return told;
+		} else {
+			static_assert(!same_as<Held, Held>,
+				      "a condition waits with one lock, or "
+				      "with a guard of one: a pair_guard, a "
+				      "rescue_guard cannot be released and "
+				      "taken back");
 		}
 	}
 

@@ -164,8 +164,8 @@ struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
 					on_finding then = on_finding::panic)
-	    : lock_order{wait,	     attempt, taken, leave, gone,
-			 downgraded, pair,    set,   end,   doubt},
+	    : lock_order{wait,	      attempt, taken, leave, gone,
+			 change_mode, pair,    set,   end,   doubt},
 	      order_rules(of.learning(), then == on_finding::note),
 	      owners{of.held, Owners}
 	{
@@ -249,14 +249,15 @@ struct order_keeper : lock_order, private order_rules {
 		return {mine, one};
 	}
 
-	/* The caller, which holds the lock, reads from here on. */
-	void note_downgraded(const wanted_lock &read)
+	/* The caller, which holds the lock, holds it in another way from here
+	 * on: to read, or no longer so. */
+	void note_mode(const wanted_lock &now)
 	{
-		held_locks *const mine = owners.mine_with(read.lock);
+		held_locks *const mine = owners.mine_with(now.lock);
 
 		if (held_lock *const one =
-			    mine ? mine->find(read.lock) : nullptr)
-			one->mode.store_relaxed(read.mode());
+			    mine ? mine->find(now.lock) : nullptr)
+			one->mode.store_relaxed(now.mode());
 	}
 
 	/* The caller is about to end waits for an event. What a handler has
@@ -341,6 +342,20 @@ struct order_keeper : lock_order, private order_rules {
 			return say_order(want, "may sleep, but was taken in an "
 					       "interrupt handler");
 		taken(before_wait(want));
+	}
+
+	/* The caller releases a lock that is not klock's. If a table was full,
+	 * it may have been the caller's, but not noted. */
+	void note_released(const void *lock, call_site by)
+	{
+		const held_place mine = leaving(lock);
+		held_locks *const others = mine.at ? nullptr : holder_of(lock);
+
+		if (others && !was_said(full_stack | full_owners))
+			complain_of_held("released() by a caller that did not "
+					 "acquire it",
+					 *others->find(lock), by);
+		gone(mine);
 	}
 
 	/* Called before this memory is freed. */
@@ -474,9 +489,9 @@ struct order_keeper : lock_order, private order_rules {
 	{
 		return static_cast<order_keeper &>(of).leaving(lock);
 	}
-	static void downgraded(lock_order &of, const wanted_lock &read)
+	static void change_mode(lock_order &of, const wanted_lock &now)
 	{
-		static_cast<order_keeper &>(of).note_downgraded(read);
+		static_cast<order_keeper &>(of).note_mode(now);
 	}
 	static address_pair pair(lock_order &of, const address_pair &next)
 	{

@@ -33,6 +33,12 @@
  *              handler may call it only when it is done: before, it could spin
  *              for a thread that waits for this CPU.
  *                                      Checked: unit/once: a thread
+ *              It is no checked lock, and takes no part in lock_order.hpp: a
+ *              function that wants a lock, whose holder calls the once, waits
+ *              for ever without a report. If it takes locks, report it, in
+ *              each thread that calls it: acquired(&tables, "tables") before
+ *              the call, released(&tables) after it (order_calls.hpp).
+ *                                      Checked: unit/once: two that wait
  *
  * State (state):  0 new --call--> 1 + owner running --true--> done
  *                                                   --false--> 0 new

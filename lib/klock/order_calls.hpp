@@ -131,7 +131,8 @@ inline void none_held_in(const void *from, usize bytes,
  * a class of that name and sub-rank (see `nested`). Both are called by the
  * thread that has it (klock_os_owner_id()), with no spinning lock held, as its
  * wait may have slept; unless the pair is declared harmless (the lock was known
- * to be free). might_wait() is allowed with such a lock held.
+ * to be free). might_wait() is allowed with such a lock held. released() by
+ * another thread than acquired() panics.
  *
  *	acquiresleep(&ip->lock);
  *	klock::acquired<debug>(&ip->lock, "inode");
@@ -143,11 +144,11 @@ template <bool Checks = true>
 inline void acquired(const void *lock, const char *name, u32 sub_rank = 0,
 		     call_site by = caller_site());
 template <bool Checks = true>
-inline void released(const void *lock)
+inline void released(const void *lock, call_site by = caller_site())
 {
 	if constexpr (Checks)
 		if (order_keeper *const order = kernel_order_keeper())
-			order->gone(order->leaving(lock));
+			order->note_released(lock, by);
 }
 
 /*

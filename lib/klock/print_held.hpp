@@ -41,7 +41,7 @@ struct held_view {
 	lock_label label;
 	call_site site;
 	hold state;
-	bool shared;
+	bool shared; /* to read; perhaps upgradable */
 	bool sleeps; /* its waiters give their CPU away */
 	u32 age;     /* in 1024 cycles */
 };
@@ -61,7 +61,7 @@ inline bool read_held(const held_lock &one, usize owner, held_view &view)
 		one.label(),
 		one.site(),
 		one.state.load_relaxed(),
-		one.is_read(),
+		one.is_read() || one.is_upgradable(),
 		one.sleeps(),
 		held_lock::clock() - one.since.load_relaxed()};
 	return one.address.load_relaxed() == lock;

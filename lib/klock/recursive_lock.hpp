@@ -80,8 +80,10 @@ struct recursive_lock : detail::sleeps_of<L>,
 			detail::threads_of<L>,
 			detail::verbs_of<recursive_lock<L>, L, detail::no_site,
 					 detail::verbs_of_owner> {
+	static_assert(!recursive<L>,
+		      "recursive_lock<L>: L is recursive already");
 	static_assert(
-		!recursive<L> && !requires(const L &l) { l.is_held_by_me(); },
+		recursive<L> || !requires(const L &l) { l.is_held_by_me(); },
 		"checked_if<debug, recursive_lock<L>>: inside of it "
 		"checks see but the first lock() of an owner");
 

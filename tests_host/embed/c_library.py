@@ -401,13 +401,14 @@ PREEMPTED = {f"klock_{verb}{shared}_preempt_{now}"
 NO_VERBS = {"seq_count", "once", "barrier"}
 # Functions of no lock; those that know their call site are macros of the name.
 SITED = {"declare_before", "declare_rank", "might_wait", "might_switch",
-         "thread_ends", "none_held_in", "acquired", "handler_end"}
+         "thread_ends", "none_held_in", "acquired", "released",
+         "handler_end"}
 REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         "klock_irqs_enabled", "klock_push_off", "klock_pop_off",
         "klock_push_depth", "klock_irqs_before_push",
         "klock_set_irqs_before_push", "klock_cycles", "klock_check_placed",
         "klock_print_held",
-        "klock_print_counts", "klock_reset_counts", "klock_released",
+        "klock_print_counts", "klock_reset_counts",
         "klock_declare_harmless", "klock_handler_begin", "klock_set_checks",
         "klock_note_long_waits", "klock_order_is_checked",
         "klock_inheriting_thread_init", "klock_inheriting_thread_ends",

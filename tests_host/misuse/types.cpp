@@ -28,6 +28,7 @@
 #include <klock/inheriting_mutex.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/phase_fair_lock.hpp>
+#include <klock/rescue_guard.hpp>
 
 #include <mutex>
 
@@ -209,9 +210,15 @@ void errors()
 	// says-error@*:* 2 {{a lock is for handlers too, or for threads alone}}
 	{ irq_lock<thread_lock<ticket>> both; } // says-note{{here}}
 	{ irq_lock<checked_lock<thread_lock<ticket>>> both; } // says-note{{here}}
-	// says-error@*:* 2 {{checked_if<debug, recursive_lock<L>>: inside of it checks see but the first lock() of an owner}}
+	// says-error@*:* {{checked_if<debug, recursive_lock<L>>: inside of it checks see but the first lock() of an owner}}
 	{ recursive_lock<checked_lock<ticket>> both; } // says-note{{here}}
+	// says-error@*:* 2 {{recursive_lock<L>: L is recursive already}}
 	{ recursive_lock<recursive_lock<ticket>> both; } // says-note{{here}}
+	{ recursive_lock<checked_lock<tree>> both; } // says-note{{here}}
+	// says-error@*:* 3 {{a condition waits with one lock, or with a guard of one: a pair_guard, a rescue_guard cannot be released and taken back}}
+	{ pair_guard held(simple, routes); changed.wait(held); } // says-note{{here}}
+	{ rescue_guard held(simple); changed.wait(held); } // says-note{{here}}
+	{ irq_pair_guard held(simple, routes); checked_changed.wait(held); } // says-note{{here}}
 	// says-error@*:* {{recursive_lock<counted_lock<L>>: the other way round each depth is counted}}
 	{ counted_lock<recursive_lock<ticket>> both; } // says-note{{here}}
 	// says-error@*:* 6 {{a wait lets go of a lock once, and a recursive_lock may be held deeper}}

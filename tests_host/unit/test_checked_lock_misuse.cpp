@@ -753,7 +753,6 @@ constexpr const char *writes =
 	"upgrade: the caller already holds it for writing";
 constexpr const char *reads_not =
 	"unlock_shared() by a caller that does not hold it for reading";
-constexpr const char *other_verb = "node, or verb";
 constexpr const char *other_context =
 	"unlock_shared() in another context than its lock_shared()";
 constexpr const char *beyond = "a CPU number beyond the lock's capacity";
@@ -810,7 +809,7 @@ TEST_CASE("checked_lock: shared: misuse of an upgrade and of a downgrade")
 		 "1:unlock_shared unlock_shared !is_locked"},
 		{"lock_upgradable is_held_by_me", "lock_upgradable",
 		 "recursion", "unlock_upgradable !is_locked"},
-		{"lock_upgradable", "unlock", other_verb,
+		{"lock_upgradable", "unlock", "unlock() does not match lock()",
 		 "unlock_upgradable !is_locked"},
 		{"lock_upgradable try_lock_shared", "upgrade", reads,
 		 "unlock_shared unlock_upgradable !is_locked"},
@@ -825,16 +824,34 @@ TEST_CASE("checked_lock: shared: misuse of an upgrade and of a downgrade")
 		 "unlock_upgradable !is_locked"},
 		{"lock_upgradable upgrade", "upgrade", writes,
 		 "unlock !is_locked"},
-		{"lock_upgradable upgrade", "unlock_upgradable", other_verb,
+		{"lock_upgradable upgrade", "unlock_upgradable",
+		 "unlock_upgradable() does not match lock()",
+		 "unlock !is_locked"},
+		{"", "unlock_upgradable",
+		 "unlock_upgradable() of a lock that nobody holds",
+		 "!is_locked"},
+		{"lock_upgradable", "1:unlock_upgradable",
+		 "unlock_upgradable() by a caller that does not hold it",
+		 "unlock_upgradable !is_locked"},
+		{"1:lock_shared", "1:unlock_upgradable",
+		 "unlock_upgradable() by a caller that holds it for reading",
+		 "1:unlock_shared !is_locked"},
+		{"", "downgrade", "downgrade() of a lock that nobody holds",
+		 "!is_locked"},
+		{"lock", "1:downgrade",
+		 "downgrade() by a caller that does not hold it",
+		 "unlock !is_locked"},
+		{"lock", "0i:downgrade",
+		 "downgrade() in another context (thread, handler)",
 		 "unlock !is_locked"},
 		{"lock_upgradable upgrade downgrade", "downgrade",
 		 "downgrade() by a caller that holds it for reading",
 		 "unlock_shared !is_locked"},
 		{"lock_upgradable upgrade downgrade", "unlock",
-		 "by a caller that holds it for reading",
+		 "unlock() by a caller that holds it for reading",
 		 "unlock_shared !is_locked"},
 		{"lock downgrade 1:try_lock_upgradable 1:!try_upgrade",
-		 "1:downgrade", other_verb,
+		 "1:downgrade", "downgrade() does not match lock()",
 		 "1:unlock_upgradable unlock_shared !is_locked"},
 	};
 

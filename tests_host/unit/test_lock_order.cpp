@@ -5,6 +5,7 @@
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_shared_lock.hpp>
+#include <klock/once.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/print_held.hpp>
@@ -1069,6 +1070,62 @@ TEST_CASE("lock_order: a lock that sleeps is printed, and has a sub-rank")
 	});
 }
 
+TEST_CASE("lock_order: a lock that sleeps is released by its owner")
+{
+	int inode = 0, other = 0;
+	const auto release = [](int &lock) {
+		return panic_of([&] { released(&lock); });
+	};
+
+	{
+		new_order<> fresh;
+
+		on_cpu(0, [&] {
+			acquired(&inode, "inode");
+			CHECK(release(other) == "");
+		});
+		on_cpu(1, [&] {
+			const std::string said = release(inode);
+
+			has(said, "inode, CPU 1: released() by a caller that "
+				  "did not acquire it; at ");
+			has(said, "; taken at ");
+			has(said, " on CPU 0");
+		});
+		on_cpu(0, [&] { CHECK(release(inode) == ""); });
+	}
+	/* Where there was no room, it may be another's, too: a reader's. */
+	new_order<64, 1> full;
+
+	on_cpu(0, [&] { acquired(&inode, "inode"); });
+	on_cpu(1, [&] {
+		acquired(&inode, "inode");
+		CHECK(release(inode) == "");
+	});
+	on_cpu(0, [&] { CHECK(release(inode) == ""); });
+}
+
+TEST_CASE("once: two that wait for each other's lock, reported around the call")
+{
+	new_order<> fresh;
+	once tables;
+	int pool = 0;
+	const auto get = [&] {
+		acquired(&tables, "tables");
+		tables.call([&] {
+			acquired(&pool, "pool");
+			released(&pool);
+		});
+		released(&tables);
+	};
+
+	on_cpu(0, get);
+	on_cpu(1, [&] {
+		acquired(&pool, "pool");
+		has(panic_of(get), "tables, CPU 1: lock order: pool (");
+	});
+}
+
 TEST_CASE("lock_order: a wait that lets go of one lock, and of no other")
 {
 	new_order<> fresh;
@@ -1419,6 +1476,26 @@ TEST_CASE("print_held: readers, and who only tries")
 	on_cpu(0, [&] { CHECK(log.try_lock()); });
 	has(all.at(0), "CPU 0 tries log (");
 	has(held_now().at(0), "CPU 0 holds log (");
+}
+
+TEST_CASE("print_held: an upgradable reader, until it writes")
+{
+	new_order<> fresh;
+	checked_lock<phase_fair_lock<u8>, "routes"> routes;
+
+	on_cpu(0, [&] {
+		routes.lock_upgradable();
+		has(held_now().at(0), "CPU 0 reads routes (");
+		routes.upgrade();
+		has(held_now().at(0), "CPU 0 holds routes (");
+		routes.downgrade();
+		has(held_now().at(0), "CPU 0 reads routes (");
+		routes.unlock_shared();
+		CHECK(routes.try_lock_upgradable());
+		has(held_now().at(0), "CPU 0 reads routes (");
+		routes.unlock_upgradable();
+	});
+	CHECK(held_now().empty());
 }
 
 TEST_CASE("print_held: an age is that of the wait, then that of the section")

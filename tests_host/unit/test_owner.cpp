@@ -313,6 +313,7 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	irq_lock<checked_lock<ticket_lock<u8>, "other">> other;
 	leveled<irq_lock<checked_lock<ticket_lock<u8>>>, 3> leveled_too;
 	checked_lock<ticket_lock<u8>, "log"> log;
+	checked_lock<phase_fair_lock<u8>, "table"> table;
 	std::string said;
 	const auto holds = [](unsigned long thread) {
 		u32 held = 0;
@@ -348,6 +349,13 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	    "handed_over() of a lock that nobody");
 	has(panic_of([&] { handed_over(leveled_too); }),
 	    "handed_over() of a lock that nobody");
+	on_thread(1, [&] {
+		table.lock_shared();
+		said = panic_of([&] { handed_over(table); });
+		table.unlock_shared();
+	});
+	has(said, "table, CPU 1: handed_over() of a lock that is held for "
+		  "reading: its reader releases it; at ");
 	/* The class that it was taken with is kept, for the order. */
 	on_thread(1, [&] {
 		log.lock();

@@ -106,7 +106,8 @@ void klock_none_held_in_at(const void *from, unsigned long bytes,
 	klock_acquired_at(lock, name, sub_rank, __FILE__, __LINE__)
 void klock_acquired_at(const void *lock, const char *name, unsigned sub_rank,
 		       const char *file, int line);
-void klock_released(const void *lock);
+#define klock_released(lock) klock_released_at(lock, __FILE__, __LINE__)
+void klock_released_at(const void *lock, const char *file, int line);
 
 /* Called at the start: declare which lock is taken first, by two names, or by
  * ranks from 1. */

@@ -247,39 +247,45 @@ struct lock_usage {
 		contenders.fetch_add_relaxed(held - before - 1);
 	}
 
-	/* The caller releases the lock next; nothing here is accessed later. */
-	void before_unlock(usize with, call_site by, bool sleeps = false)
+	/* The caller releases the lock next; nothing here is accessed later.
+	 * verb: by this one. */
+	void before_unlock(usize with, call_site by, bool sleeps = false,
+			   const char *verb = "unlock()")
 	{
 		if (!is_held()) {
 			/* Others may have had it since: is it the caller's? */
 			check_lost(by, !is_untaken(), sleeps);
-			return complain("unlock() of a lock that nobody holds",
-					by);
+			return complain(" of a lock that nobody holds", by,
+					verb);
 		}
 		if (!is_held_by_me()) {
 			check_lost(by, true, sleeps);
-			complain("unlock() by a caller that does not hold it",
-				 by);
+			complain(" by a caller that does not hold it", by,
+				 verb);
 		}
 		if (!is_taken_here())
-			complain("unlock() in another context (thread, "
-				 "handler) than its lock()",
-				 by);
+			complain(" in another context (thread, handler) than "
+				 "its lock()",
+				 by, verb);
 		if (taken_with.load_relaxed() != with)
-			complain("unlock() does not match lock(): another CPU "
-				 "number, node, or verb",
-				 by);
+			complain(" does not match lock(): another CPU number, "
+				 "node, or verb",
+				 by, verb);
 		note_interrupts_on(current_context(), by, true);
 		owner_plus_1.store_relaxed(nobody);
 		contenders.fetch_add_relaxed(left - held);
 	}
 
 	/* The caller goes on with what another owner took. */
-	void note_handed_over(call_site by)
+	void note_handed_over(call_site by, bool is_read = false)
 	{
 		if (!is_held())
 			return complain(
-				"handed_over() of a lock that nobody holds",
+				is_read ? "handed_over() of a lock that is "
+					  "held for reading: its reader "
+					  "releases it"
+					: "handed_over() of a lock that nobody "
+					  "holds",
 				by);
 		note_owner(owner_id(is_thread(owner_plus_1.load_relaxed() - 1)),
 			   by);
@@ -338,19 +344,22 @@ struct lock_usage {
 				 by);
 	}
 
-	[[gnu::noinline]] void complain(const char *what, call_site by) const
+	/* verb: what the text begins with, or nothing. */
+	[[gnu::noinline]] void complain(const char *what, call_site by,
+					const char *verb = "") const
 	{
-		misuse_text text = misuse_at(what, by);
+		misuse_text text = misuse_at(what, by, verb);
 
 		add_holder(text);
 		say(text);
 	}
 
 	/* read: where it was read last */
-	[[gnu::noinline]] void
-	complain_of_reader(const char *what, call_site by, call_site read) const
+	[[gnu::noinline]] void complain_of_reader(const char *what,
+						  call_site by, call_site read,
+						  const char *verb = "") const
 	{
-		say(misuse_at(what, by).add("; last read at ").add(read));
+		say(misuse_at(what, by, verb).add("; last read at ").add(read));
 	}
 
 	template <usize Size>
@@ -520,9 +529,9 @@ struct lock_usage {
 };
 
 /* Makes the caller the owner of a lock that another took: order_calls.hpp. */
-inline void take_over(lock_usage &lock, call_site by)
+inline void take_over(lock_usage &lock, call_site by, bool is_read = false)
 {
-	lock.note_handed_over(by);
+	lock.note_handed_over(by, is_read);
 	if (!kernel_lock_order())
 		spins_held.take_over(&lock, lock.label(), by);
 }
@@ -1021,13 +1030,13 @@ struct checked_core {
 	}
 
 	/* Checks a release by the holder; a reader has another verb. */
-	void before_leaving(usize with, call_site by)
+	void before_leaving(usize with, call_site by, const char *verb)
 	{
 		if (readers.is_mine() && !usage.is_held_by_me())
-			complain_of_reader("unlock() or downgrade() by a "
-					   "caller that holds it for reading",
-					   by);
-		usage.before_unlock(with, by, sleeping<L>);
+			usage.complain_of_reader(" by a caller that holds it "
+						 "for reading",
+						 by, readers.last(), verb);
+		usage.before_unlock(with, by, sleeping<L>, verb);
 	}
 
 	/* After unlock_inner() the lock may be gone. */
@@ -1037,7 +1046,10 @@ struct checked_core {
 		usage.check_memory(by, sleeping<L>);
 		if constexpr (sleeping<L>)
 			usage.before_inner(by);
-		before_leaving(key(with), by);
+		before_leaving(key(with), by,
+			       same_as<With, may_upgrade>
+				       ? "unlock_upgradable()"
+				       : "unlock()");
 		const held_place mine = note_leaving();
 		give_back_number(with);
 		over_inner(by, unlock_inner);
@@ -1065,6 +1077,7 @@ struct checked_core {
 		usage.check_memory(by, sleeping<L>);
 		usage.count_in(L::max_contenders, by);
 		take(may_upgrade{}, by, [this] { inner.lock_upgradable(); });
+		note_mode(by, false, true);
 	}
 	bool try_take_upgradable(call_site by)
 	{
@@ -1072,8 +1085,10 @@ struct checked_core {
 		if (!usage.before_try_lock(L::max_contenders, by))
 			return false;
 		if (try_take(may_upgrade{}, by,
-			     [this] { return inner.try_lock_upgradable(); }))
+			     [this] { return inner.try_lock_upgradable(); })) {
+			note_mode(by, false, true);
 			return true;
+		}
 		usage.count_out();
 		return false;
 	}
@@ -1087,6 +1102,7 @@ struct checked_core {
 			return false;
 		check_alone(by);
 		usage.note_upgraded();
+		note_mode(by, false);
 		return true;
 	}
 
@@ -1367,11 +1383,15 @@ struct checked_core {
 			spins_held.note(&usage, usage.label(), by);
 	}
 
-	/* The holder reads from here on. */
-	void note_downgraded(call_site by) const
+	/* The holder reads from here on, or writes; or may upgrade. */
+	void note_mode(call_site by, bool reads, bool upgradable = false) const
 	{
-		if (lock_order *const order = kernel_lock_order())
-			order->on_downgraded(*order, wanted(by, true));
+		lock_order *const order = kernel_lock_order();
+		wanted_lock now = wanted(by, reads);
+
+		now.upgradable = upgradable;
+		if (order)
+			order->on_mode(*order, now);
 	}
 
 	/* Whether it is the gate of an irq_shared_lock whose writer holds the

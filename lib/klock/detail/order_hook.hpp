@@ -28,6 +28,7 @@ struct wanted_lock {
 	bool nests;	     /* and its readers may read it again */
 	bool sleeps = false; /* its waiters give their CPU away */
 	bool looks = false;  /* as a seq_lock's reader: waits, blocks nobody */
+	bool upgradable = false; /* to read, and perhaps to write later */
 	/* the caller, where the lock is another's once that has ended */
 	const inheriting_thread *thread = nullptr;
 
@@ -39,11 +40,13 @@ struct wanted_lock {
 				       (is_nested() ? mode_nests : 0) |
 				       (sleeps ? mode_sleeps : 0) |
 				       (thread ? mode_inherits : 0) |
-				       (looks ? mode_looks : 0));
+				       (looks ? mode_looks : 0) |
+				       (upgradable ? mode_upgradable : 0));
 	}
 
 	static constexpr u8 mode_reads = 1, mode_nests = 2, mode_sleeps = 4,
-			    mode_inherits = 8, mode_looks = 16;
+			    mode_inherits = 8, mode_looks = 16,
+			    mode_upgradable = 32;
 };
 
 /* The entry that an acquisition has in a stack of held locks; nulls: none. */
@@ -73,7 +76,7 @@ struct lock_order {
 	void (*on_taken)(held_place);
 	held_place (*on_leave)(lock_order &, const void *lock);
 	void (*on_gone)(held_place);
-	void (*on_downgraded)(lock_order &, const wanted_lock &);
+	void (*on_mode)(lock_order &, const wanted_lock &);
 	address_pair (*on_pair)(lock_order &, const address_pair &next);
 	void (*on_set)(lock_order &, const wanted_lock &);
 	void (*on_end)(lock_order &, const inheriting_thread &);

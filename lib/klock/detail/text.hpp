@@ -132,12 +132,14 @@ inline constexpr const char *waits_too_deep =
 /* Fits three call sites and the words between them. */
 using misuse_text = bounded_text<320>;
 
-/* How the text of most reports begins: the misuse and its call site. */
-inline misuse_text misuse_at(const char *what, call_site by)
+/* How the text of most reports begins: the misuse, perhaps with its verb in
+ * front, and its call site. */
+inline misuse_text misuse_at(const char *what, call_site by,
+			     const char *verb = "")
 {
 	misuse_text text;
 
-	text.add(what).add("; at ").add(by);
+	text.add(verb).add(what).add("; at ").add(by);
 	return text;
 }
 

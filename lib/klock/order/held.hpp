@@ -140,6 +140,11 @@ struct held_lock : noted_lock {
 	{
 		return has(wanted_lock::mode_nests);
 	}
+	/* Whether its holder reads, and no other may write meanwhile. */
+	[[nodiscard]] bool is_upgradable() const
+	{
+		return has(wanted_lock::mode_upgradable);
+	}
 	[[nodiscard]] bool sleeps() const
 	{
 		return has(wanted_lock::mode_sleeps);

@@ -949,6 +949,12 @@ struct order_rules : order_learning {
 					    "many owners (CPUs or threads)");
 	}
 
+	/* Whether one of these was full. */
+	[[nodiscard]] bool was_said(u32 what) const
+	{
+		return said.load_relaxed() & what;
+	}
+
       private:
 	[[gnu::noinline]] u32 new_class(const class_key &of, u32 sub_rank)
 	{
