@@ -309,7 +309,10 @@ const program steps[] = {
 		 w.x.store_seq_cst(static_cast<u8>(was + 1));
 	 },
 	 [](world &w) { model::check(w.x.load_relaxed() == 2, "two"); },
-	 also_sc, model::bug::failed_check},
+	 "also under SC: no memory order is missing, the steps themselves "
+	 "interleave wrongly; rows 3 and 4 as one read-modify-write (@) would "
+	 "forbid it",
+	 model::bug::failed_check},
 	{"plain data alone", 2,
 	 [](world &w, unsigned, unsigned) { w.data.set(w.data.get() + 1); },
 	 nothing, also_sc, model::bug::data_race},
@@ -355,7 +358,7 @@ TEST_CASE("cause: a fault that SC has, too, is no order's")
 
 			INFO(p.name);
 			verdict::found(p.found, r);
-			CHECK(r.cause == p.says);
+			CHECK(verdict::without_places(r.cause) == p.says);
 		}
 }
 

@@ -308,7 +308,7 @@ TEST_CASE("loops: of values that are read in vain, only the newest is run")
 	CHECK(r.ran <= 2 * (r.explored + r.blocked));
 }
 
-/* What the loop waits for is no part of the stack. */
+/* The value that the loop waits for is no part of the stack. */
 TEST_CASE("loops: what was read in vain is kept by the memory, too")
 {
 	struct world {

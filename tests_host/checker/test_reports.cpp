@@ -14,6 +14,8 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,8 @@ struct all : empty, counted {
 	const volatile int fixed = 7;
 	node single;
 	std::string text = "some";
+	std::mutex door;
+	std::shared_mutex doors[2];
 };
 
 } // namespace
@@ -92,6 +96,8 @@ TEST_CASE("reports: a member has its name")
 		{"read several ", [](all &w) { (void)w.several.front(); }},
 		{"read several+0x8 ", [](all &w) { (void)w.several.back(); }},
 		{"read fixed ", [](all &w) { (void)+w.fixed; }},
+		{"await_exchange door 0 -> ", [](all &w) { w.door.lock(); }},
+		{"doors[1] 0 -> ", [](all &w) { w.doors[1].lock(); }},
 	};
 	CHECK(node::of_all == 0); /* it is in no node */
 	for (const auto &r : rows) {
@@ -151,6 +157,43 @@ TEST_CASE("reports: a global variable has members, too")
 #else
 	CHECK(has(in, "store global[1].next = 0 "));
 #endif
+}
+
+/* They have no name in the program's symbols. */
+TEST_CASE("reports: what is the explorer's own is told apart from globals")
+{
+	struct none {};
+	int local = 0;
+	const auto before = std::make_unique<int>();
+	const std::string in = shown<none>([&](none &) {
+		local = 1;
+		*before = 1;
+	});
+
+	INFO(in);
+	CHECK(has(in, "write local"));
+	CHECK(has(in, "write heap0"));
+	CHECK_FALSE(has(in, "static"));
+}
+
+TEST_CASE("reports: what one read-modify-write would mend is said")
+{
+	struct world {
+		std::atomic<int> count{0};
+	};
+	const auto in = [](auto body) {
+		return model::explore<world>(
+			       {.runs = {1, 1}},
+			       [body](world &w, unsigned) { body(w); },
+			       [](world &w) { model::check(w.count == 2); })
+			.cause;
+	};
+
+	CHECK(has(in([](world &w) { w.count.store(w.count.load() + 1); }),
+		  "; rows 3 and 4 as one read-modify-write "
+		  "(test_reports.cpp:"));
+	CHECK_FALSE(has(in([](world &w) { w.count.store(1); }),
+			"read-modify-write"));
 }
 
 TEST_CASE("reports: an object that was named has members, too")

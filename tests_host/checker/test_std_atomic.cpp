@@ -938,4 +938,21 @@ TEST_CASE("examples: each mistake is found, and mended it is right")
 	}
 }
 
+/* Its compiler tells of no calls: the stack does. */
+TEST_CASE("std: a mutex's line is its user's, not the library's")
+{
+	struct world {
+		std::mutex one, other;
+	};
+	const model::result r = model::explore<world>(
+		{.runs = {1, 1}}, [](world &w, unsigned cpu) {
+			const std::lock_guard held(cpu ? w.other : w.one);
+			w.one.lock();
+		});
+
+	verdict::found(model::bug::deadlock, r, "deadlock: cpu0 waits for one");
+	CHECK(verdict::times(r.message, {" at test_std_atomic.cpp:"}) > 0);
+	CHECK_FALSE(verdict::has(r.timeline, "gthr"));
+}
+
 } // namespace of_examples

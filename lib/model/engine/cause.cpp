@@ -427,6 +427,37 @@ std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 	return all + (where.empty() ? "" : " (" + where + ")");
 }
 
+/*
+ * "; rows 1 and 2 as one read-modify-write (...) would forbid it": a CPU loads
+ * and then stores, and another CPU's store to that location came in between.
+ * Empty: there is none.
+ */
+std::string cause_finder::text_of_rmw(const shown_fault &f) const
+{
+	const graph &g = *f.of;
+
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = 1; i < g.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const ref w{static_cast<u8>(c), static_cast<u8>(i + 1)};
+			const event &load = g.at(r), &store = g.at(w);
+
+			if (load.what != kind::read ||
+			    store.what != kind::write || store.exclusive ||
+			    store.location != load.location ||
+			    store.mo == g.position(load) + 1u)
+				continue;
+			const std::string rows = f.rows.row_of(r);
+			if (!rows.empty())
+				return "; rows " + rows + " and " +
+				       f.rows.row_of(w) +
+				       " as one read-modify-write (" +
+				       text(operations[load.op].where) +
+				       ") would forbid it";
+		}
+	return {};
+}
+
 /* The cause in words; empty: it is not known. */
 std::string cause_finder::cause_of(const shown_fault &f)
 {
@@ -441,8 +472,10 @@ std::string cause_finder::cause_of(const shown_fault &f)
 	if (!some.empty())
 		whole = complete(some, sc);
 	if (sc)
-		return "also under SC: no memory order is missing, the steps "
-		       "themselves interleave wrongly";
+		return std::string("also under SC: no memory order is "
+				   "missing, the steps "
+				   "themselves interleave wrongly") +
+		       text_of_rmw(f);
 	for (const repair &r : some)
 		add_new(all, text_of(r, f));
 	std::string said = listed(all);

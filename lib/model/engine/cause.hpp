@@ -66,6 +66,7 @@ struct cause_finder {
 	outcome explore_again(const repairs_of &, machine);
 	bool complete(repairs_of &, bool &sc);
 	std::string text_of(const repair &, const shown_fault &) const;
+	std::string text_of_rmw(const shown_fault &) const;
 	std::string cause_of(const shown_fault &);
 
 	exploration &task;

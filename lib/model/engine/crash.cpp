@@ -432,6 +432,8 @@ bool detail::is_users(const void *instruction)
 	return s.file && *s.file && !is_of_checker(s);
 }
 
+site line_of_caller(const void *returns_to) { return line_from(returns_to); }
+
 void must_be_memory(const void *at, site s)
 {
 	accesses = &s;

@@ -58,6 +58,10 @@ struct timer {
  * access. */
 void must_be_memory(const void *at, klock::arch::site);
 
+/* The line of the code's call that led to the call which returns there; no
+ * line: it is not known. */
+klock::arch::site line_of_caller(const void *returns_to);
+
 /* Whether the code under test runs, which crash() ends. */
 bool code_ends();
 /* The code calls a function that ends the process: from this address, or from

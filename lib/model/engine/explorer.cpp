@@ -57,6 +57,8 @@ result checker::explore(program &p, const options &given)
 	}
 	const code_traps of_assembly;
 	cpus.make(count);
+	reports.known.explores =
+		static_cast<const char *>(__builtin_frame_address(0));
 	reports.known.stacks.clear();
 	for (unsigned c = 0; c < cpus.made(); c++)
 		reports.known.stacks.push_back(

@@ -168,8 +168,8 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	bool found_a_head() const { return again; }
 
 	/*
-	 * Which values end the loop of the load that the current CPU has come
-	 * to, as far as it is known; null: it is not.
+	 * Tells values that end the loop of the load that the current CPU has
+	 * come to from those that do not; null: none is known.
 	 */
 	const hooked::test *ends_of_load()
 	{
@@ -266,8 +266,8 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 		std::size_t used = 0;	/* of states: their room is kept */
 		std::vector<u8> memory; /* as it was when it went on */
 
-		/* Of the load at a head that it has come to: the values that
-		 * are known to be read in vain. */
+		/* The values that the load at a head, to which it has come, is
+		 * known to read in vain. */
 		const std::vector<u64> *in_vain = nullptr;
 		hooked::test ends{};
 		u64 loaded = 0; /* by its last load */
@@ -313,8 +313,8 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	std::vector<of_cpu> of;
 	std::vector<call> heads;
 	std::vector<call> endless; /* in loops that have no end */
-	/* By the state at a head: the values that a load there reads in
-	 * vain. */
+	/* The values that a load at a head reads in vain, by the state
+	 * there. */
 	std::unordered_map<std::string, std::vector<u64>> vain_values;
 	std::string key;				      /* room for one */
 	std::unordered_map<usize, std::array<byte, 8>> words; /* plain data */

@@ -276,6 +276,13 @@ bool is_hidden(const std::string &name)
 	       name.compare(0, 5, "_vptr") == 0;
 }
 
+/* The C library's room for a type of its own: pthread_mutex_t's __size. */
+bool is_room(const std::string &name, const entry *type)
+{
+	return name.compare(0, 2, "__") == 0 && type &&
+	       type->tag == "array_type";
+}
+
 struct search {
 	const unit &u;
 	bool outermost;
@@ -324,6 +331,8 @@ bool search::look(u64 type, usize offset)
 
 		if ((!is_member && m.tag != "inheritance") || m.left_out ||
 		    offset < m.at || offset - m.at >= bytes_of(u, m.type))
+			return false;
+		if (is_room(m.name, plain_type(u, m.type)))
 			return false;
 		if (!is_member || is_hidden(m.name))
 			return look(m.type, offset - m.at);

@@ -261,9 +261,13 @@ site memory::place_of_return(const void *to, bool own)
 	if (!reports.is_showing() && !task.needs_lines())
 		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
 	const site innermost = line_of_return(to);
-	const site s =
-		hooked::running && own ? line_of_caller(innermost) : innermost;
-	return is_of_library(s) ? innermost : s;
+	if (!is_of_library(innermost) || !hooked::running || !own)
+		return innermost;
+	/* If the compiler does not tell of calls, the stack does. */
+	site s = line_of_caller(innermost);
+	if (is_of_library(s))
+		s = model::line_of_caller(to);
+	return s.file && !is_of_library(s) ? s : innermost;
 }
 
 /* -- Changes by the run --------------------------------------------------- */

@@ -183,11 +183,15 @@ std::string names::of(const void *address, bool outermost) const
 	if (const std::string name = variable_at(at, outermost); !name.empty())
 		return name;
 
-	const auto known = std::find(statics.begin(), statics.end(), address);
-	const auto number = known - statics.begin();
-	if (known == statics.end())
-		statics.push_back(address);
-	return "static" + std::to_string(number);
+	const std::string kind = is_explorers(at)		  ? "local"
+				 : place_in_file(at).file.empty() ? "heap"
+								  : "static";
+	auto &like = unnamed[kind];
+	const auto known = std::find(like.begin(), like.end(), address);
+	const auto number = known - like.begin();
+	if (known == like.end())
+		like.push_back(address);
+	return kind + std::to_string(number);
 }
 
 std::string names::value(u64 v, unsigned bytes) const

@@ -9,6 +9,7 @@
 #include "objects.hpp"
 
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,10 @@ struct names {
 
 	/*
 	 * "lock", "lock.next", "slot[2]", else "lock+0x1", "world+0x10";
-	 * "stack2-0x40"; a global by its own name, or "static1"; what CPU 1
-	 * allocated third: "new1.3", what the world did: "made.3". outermost: a
-	 * structure rather than its first member.
+	 * "stack2-0x40"; a global by its own name, or "static1"; a variable of
+	 * the function that explores "local1", what was allocated before
+	 * "heap1"; what CPU 1 allocated third: "new1.3", what the world did:
+	 * "made.3". outermost: a structure rather than its first member.
 	 */
 	std::string of(const void *at, bool outermost = false) const;
 
@@ -42,6 +44,9 @@ struct names {
 	usize world_bytes = 0;
 	const void *world_type = nullptr;
 
+	/* The frame of explore(): its callers' are above it. */
+	const char *explores = nullptr;
+
 	/* Each CPU's lowest and highest byte. */
 	struct range {
 		const char *low, *high;
@@ -49,6 +54,13 @@ struct names {
 	std::vector<range> stacks;
 
       private:
+	bool is_explorers(const char *at) const
+	{
+		constexpr usize most = usize{1} << 20;
+
+		return at >= explores && at < explores + most;
+	}
+
 	struct entry {
 		const char *at;
 		usize bytes;
@@ -56,7 +68,8 @@ struct names {
 		const void *type;
 	};
 	std::vector<entry> given;
-	mutable std::vector<const void *> statics;
+	/* Objects without a name, by their kind. */
+	mutable std::map<std::string, std::vector<const void *>> unnamed;
 };
 
 struct timeline {
