@@ -16,6 +16,7 @@
 #include <model/model.hpp>
 #include <model/places.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -32,10 +33,16 @@ using klock::usize;
 
 constexpr usize arena_bytes = usize{1} << 20;
 
+enum class made_by : klock::u8 { operator_new, malloc };
+
 struct block {
 	usize start, bytes;
 	bool freed;
+	made_by by;
 };
+
+/* Bytes between two blocks, which no access may touch. */
+constexpr usize red_zone = 512;
 
 /* The alignment of malloc(). */
 constexpr usize usual = 16;
@@ -43,12 +50,19 @@ constexpr usize usual = 16;
 /* The world's, and 16 CPUs'. */
 alignas(4096) unsigned char room[17][arena_bytes];
 std::vector<block> blocks[17];
+/* True for a byte of it that the code has told to store to. */
+bool is_set[17][arena_bytes];
+/* The words of the locks that were used in this execution. */
+std::vector<const void *> locks;
 
 constexpr unsigned char never_written = 0xdb;
 
-void refuse(const char *what) { model::detail::misuse(what, {nullptr, 0}); }
+void refuse(const char *what, const void *caller)
+{
+	model::detail::misuse(what, model::detail::place_of_return(caller));
+}
 
-void *take(usize bytes, usize aligned)
+void *take(usize bytes, usize aligned, made_by by, const void *caller)
 {
 	const model::detail::checker_runs now;
 	const unsigned mine =
@@ -56,12 +70,13 @@ void *take(usize bytes, usize aligned)
 	std::vector<block> &all = blocks[mine];
 	const usize used =
 		all.empty() ? 0 : all.back().start + all.back().bytes;
-	/* A byte apart: the end of one is not the start of the next. */
-	const usize start = (used + aligned) & ~(aligned - 1);
+	const usize start = (used + red_zone + aligned - 1) & ~(aligned - 1);
 
 	if (bytes > arena_bytes || start + bytes > arena_bytes)
-		refuse("a CPU's operator new has 1 MiB in one execution");
-	all.push_back({start, bytes, false});
+		refuse("a CPU's operator new has 1 MiB in one execution",
+		       caller);
+	all.push_back({start, bytes, false, by});
+	std::memset(&is_set[mine][start], 0, bytes);
 	return std::memset(room[mine] + start, never_written, bytes);
 }
 
@@ -93,23 +108,50 @@ found_block find(const void *p)
 	for (usize i = all.size(); i-- > 0;)
 		if (all[i].start <= at)
 			return {&all[i], maker, i};
-	return {};
+	return {nullptr, maker, 0};
 }
 
-void give_back(void *p, const void *caller)
+void note_lock(const void *word)
+{
+	const model::detail::checker_runs now;
+
+	if (std::find(locks.begin(), locks.end(), word) == locks.end())
+		locks.push_back(word);
+}
+
+/* Reports locks in this memory, which is about to end, that are held. */
+void look_for_held(const void *at, usize bytes, const void *caller)
+{
+	for (const void *const word : locks)
+		if (static_cast<usize>(static_cast<const char *>(word) -
+				       static_cast<const char *>(at)) < bytes &&
+		    model::detail::is_held(word))
+			refuse("the end of a lock that is held", caller);
+}
+
+void give_back(void *p, made_by by, const void *caller)
 {
 	const found_block f = find(p);
 
-	if (!f.at || f.at->freed)
-		refuse("memory is freed twice");
+	if (!f.at || p != &room[f.maker][f.at->start])
+		refuse("memory is freed by an address that is not its start",
+		       caller);
+	if (f.at->freed)
+		refuse("memory is freed twice", caller);
+	if (by != f.at->by)
+		refuse(by == made_by::malloc
+			       ? "free() of memory of operator new"
+			       : "operator delete of memory of malloc()",
+		       caller);
+	look_for_held(p, f.at->bytes, caller);
 	model::detail::storage_ends(p, f.at->bytes, caller);
 	f.at->freed = true;
 }
 
-void *allocate(usize bytes, usize aligned)
+void *allocate(usize bytes, usize aligned, const void *caller)
 {
 	if (model::detail::in_body)
-		return take(bytes, aligned);
+		return take(bytes, aligned, made_by::operator_new, caller);
 
 	bytes = (bytes ? bytes + aligned - 1 : aligned) & ~(aligned - 1);
 	void *const p = std::aligned_alloc(aligned, bytes);
@@ -119,7 +161,7 @@ void *allocate(usize bytes, usize aligned)
 }
 
 /* False: it is the ordinary heap's. */
-bool release(void *p, const void *caller)
+bool release(void *p, made_by by, const void *caller)
 {
 	if (!is_taken(p)) {
 		if (p && model::detail::cpu_runs())
@@ -130,7 +172,7 @@ bool release(void *p, const void *caller)
 		return false;
 	}
 	if (model::detail::in_body)
-		give_back(p, caller);
+		give_back(p, by, caller);
 	return true;
 }
 
@@ -142,6 +184,7 @@ void model::detail::empty_heap()
 {
 	for (std::vector<block> &all : blocks)
 		all.clear();
+	locks.clear();
 	/* The C++ library counts its shared pointers by atomics then. */
 	__libc_single_threaded = false;
 }
@@ -159,36 +202,78 @@ model::detail::block_of model::detail::block_at(const void *p)
 {
 	const found_block f = find(p);
 
-	if (!f.at)
+	if (!is_taken(p))
 		return {};
-	return {&room[f.maker][f.at->start], f.maker,
-		static_cast<unsigned>(f.number), f.at->freed};
+	const usize next = f.at ? f.number + 1 : 0;
+	const void *const behind =
+		next < blocks[f.maker].size()
+			? &room[f.maker][blocks[f.maker][next].start]
+			: nullptr;
+	if (!f.at)
+		return {.maker = f.maker, .next = behind};
+	return {&room[f.maker][f.at->start],
+		f.maker,
+		static_cast<unsigned>(f.number),
+		f.at->freed,
+		f.at->bytes,
+		behind};
 }
 
-void *operator new(std::size_t bytes) { return allocate(bytes, usual); }
+void model::detail::heap_written(const void *at, klock::usize bytes)
+{
+	if (!is_taken(at))
+		return;
+	bool *const first =
+		&is_set[0][0] +
+		(static_cast<const unsigned char *>(at) - &room[0][0]);
+	for (usize i = 0; i < bytes && &first[i] < *std::end(is_set); i++)
+		first[i] = true;
+}
+
+/*
+ * Not all stores are told: the memory also still has what it was made with.
+ */
+bool model::detail::is_unset(const void *at, klock::usize bytes)
+{
+	const auto *const memory = static_cast<const unsigned char *>(at);
+	const block_of in = block_at(at);
+
+	if (!in.start || in.freed)
+		return false;
+	const bool *const first = &is_set[0][0] + (memory - &room[0][0]);
+	for (usize i = 0; i < bytes; i++)
+		if (first[i] || memory[i] != never_written)
+			return false;
+	return true;
+}
+
+void *operator new(std::size_t bytes)
+{
+	return allocate(bytes, usual, KLOCK_CALLER);
+}
 void *operator new(std::size_t bytes, std::align_val_t aligned)
 {
-	return allocate(bytes, static_cast<std::size_t>(aligned));
+	return allocate(bytes, static_cast<std::size_t>(aligned), KLOCK_CALLER);
 }
 /* The array's are made of these. */
 void operator delete(void *p) noexcept
 {
-	if (!release(p, KLOCK_CALLER))
+	if (!release(p, made_by::operator_new, KLOCK_CALLER))
 		std::free(p);
 }
 void operator delete(void *p, std::align_val_t) noexcept
 {
-	if (!release(p, KLOCK_CALLER))
+	if (!release(p, made_by::operator_new, KLOCK_CALLER))
 		std::free(p);
 }
 void operator delete(void *p, std::size_t) noexcept
 {
-	if (!release(p, KLOCK_CALLER))
+	if (!release(p, made_by::operator_new, KLOCK_CALLER))
 		std::free(p);
 }
 void operator delete(void *p, std::size_t, std::align_val_t) noexcept
 {
-	if (!release(p, KLOCK_CALLER))
+	if (!release(p, made_by::operator_new, KLOCK_CALLER))
 		std::free(p);
 }
 
@@ -203,8 +288,9 @@ extern "C" {
 
 KLOCK_WRAPPED(void *, malloc, usize bytes)
 {
-	return model::detail::in_body ? take(bytes, usual)
-				      : __real_malloc(bytes);
+	return model::detail::in_body
+		       ? take(bytes, usual, made_by::malloc, KLOCK_CALLER)
+		       : __real_malloc(bytes);
 }
 KLOCK_WRAPPED(void *, calloc, usize many, usize bytes)
 {
@@ -214,7 +300,7 @@ KLOCK_WRAPPED(void *, calloc, usize many, usize bytes)
 		return __real_calloc(many, bytes);
 	if (__builtin_mul_overflow(many, bytes, &all))
 		return nullptr;
-	void *const p = take(all, usual);
+	void *const p = take(all, usual, made_by::malloc, KLOCK_CALLER);
 	model::detail::plain_access(p, all, true, KLOCK_CALLER);
 	/* A loop, as a wrapped memset() would be reported as another access. */
 	for (usize i = 0; i < all; i++)
@@ -223,12 +309,13 @@ KLOCK_WRAPPED(void *, calloc, usize many, usize bytes)
 }
 KLOCK_WRAPPED(void *, aligned_alloc, usize aligned, usize bytes)
 {
-	return model::detail::in_body ? take(bytes, aligned)
-				      : __real_aligned_alloc(aligned, bytes);
+	return model::detail::in_body
+		       ? take(bytes, aligned, made_by::malloc, KLOCK_CALLER)
+		       : __real_aligned_alloc(aligned, bytes);
 }
 KLOCK_WRAPPED(void, free, void *p)
 {
-	if (!release(p, KLOCK_CALLER))
+	if (!release(p, made_by::malloc, KLOCK_CALLER))
 		__real_free(p);
 }
 KLOCK_WRAPPED(void *, realloc, void *p, usize bytes)
@@ -236,16 +323,17 @@ KLOCK_WRAPPED(void *, realloc, void *p, usize bytes)
 	if (!model::detail::in_body && !is_taken(p))
 		return __real_realloc(p, bytes);
 	if (!p)
-		return take(bytes, usual);
+		return take(bytes, usual, made_by::malloc, KLOCK_CALLER);
 
 	const found_block f = find(p);
 	const usize kept =
 		f.at ? (f.at->bytes < bytes ? f.at->bytes : bytes) : 0;
-	void *const to = take(bytes, usual);
+	void *const to = take(bytes, usual, made_by::malloc, KLOCK_CALLER);
 	model::detail::plain_access(p, kept, false, KLOCK_CALLER);
-	model::detail::plain_access(to, kept, true, KLOCK_CALLER);
+	model::detail::plain_access(to, kept, true, KLOCK_CALLER,
+				    model::detail::access_of::joined);
 	std::memcpy(to, p, kept);
-	release(p, KLOCK_CALLER);
+	release(p, made_by::malloc, KLOCK_CALLER);
 	return to;
 }
 
@@ -289,6 +377,7 @@ window word_of(const Lock *l, usize also, const void *caller)
 				"a recursive or robust lock of pthread's, or "
 				"one that was held before the CPUs run",
 				caller);
+	note_lock(l);
 	return {l, 4, 0, 32, 0, holds::other};
 }
 window word_of(const pthread_mutex_t *m, const void *caller)
@@ -390,6 +479,7 @@ KLOCK_WRAPPED(int, pthread_mutex_init, pthread_mutex_t *m,
 }
 KLOCK_WRAPPED(int, pthread_mutex_destroy, pthread_mutex_t *m)
 {
+	look_for_held(m, sizeof(*m), KLOCK_CALLER);
 	model::detail::storage_ends(m, sizeof(*m), KLOCK_CALLER);
 	return model::detail::cpu_runs() ? 0 : __real_pthread_mutex_destroy(m);
 }
@@ -466,6 +556,7 @@ KLOCK_WRAPPED(int, pthread_rwlock_init, pthread_rwlock_t *l,
 }
 KLOCK_WRAPPED(int, pthread_rwlock_destroy, pthread_rwlock_t *l)
 {
+	look_for_held(l, sizeof(*l), KLOCK_CALLER);
 	model::detail::storage_ends(l, sizeof(*l), KLOCK_CALLER);
 	return model::detail::cpu_runs() ? 0 : __real_pthread_rwlock_destroy(l);
 }

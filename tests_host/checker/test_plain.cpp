@@ -646,6 +646,135 @@ TEST_CASE("plain: malloc() and its like are as new and delete")
 				 "test_plain.cpp:") == 0);
 }
 
+namespace {
+
+struct block {
+	int first, second;
+	char text[32];
+};
+
+struct heap_user {
+	block *made = new block{};
+	std::atomic<block *> shown{nullptr};
+	std::mutex *lock = new std::mutex;
+};
+
+/* Distances that no compiler knows. */
+volatile int beyond = 0;
+
+/* One CPU does this; the finding begins so, and names the line. */
+const struct {
+	const char *said; /* null: it is right */
+	void (*does)(heap_user &);
+} on_heap[] = {
+	{"out of bounds: 1 byte beyond the end of made.0, which has 40 bytes",
+	 [](heap_user &h) { h.made->text[beyond + 32] = 1; }},
+	{"out of bounds: 401 bytes beyond the end of made.0, which has 40",
+	 [](heap_user &h) { h.made->text[beyond + 432] = 1; }},
+	{"out of bounds: 1 byte before the start of made.0",
+	 [](heap_user &h) {
+		 const char before = reinterpret_cast<char *>(h.made)[-1];
+		 model::check(before != 1);
+	 }},
+	{"out of bounds: 4 bytes beyond the end of made.0, which has 40",
+	 [](heap_user &h) { std::memset(h.made, 0, 44); }},
+	{"out of bounds: 4 bytes beyond the end of made.0, which has 40",
+	 [](heap_user &h) {
+		 __atomic_fetch_add(&h.made[beyond + 1].first, 1,
+				    __ATOMIC_RELAXED);
+	 }},
+	{"a read of memory that nothing was stored to: new0.0+0x4",
+	 [](heap_user &) {
+		 block *const b = new block;
+		 b->first = 1;
+		 model::check(b->first + b->second > 0);
+	 }},
+	{"a read of memory that nothing was stored to: new0.0+0x8",
+	 [](heap_user &) {
+		 auto *const b =
+			 static_cast<block *>(std::malloc(sizeof(block)));
+		 b->text[1] = 0;
+		 model::check(b->text[0] != 'x');
+	 }},
+	{"a read of an atomic that nothing was stored to: new0.0",
+	 [](heap_user &) {
+		 int *const count = static_cast<int *>(std::malloc(4));
+		 __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	 }},
+	{"failed: memory is freed by an address that is not its start",
+	 [](heap_user &h) {
+		 void *volatile inside = h.made->text;
+		 ::operator delete(inside);
+	 }},
+	{"failed: free() of memory of operator new",
+	 [](heap_user &h) {
+		 void *volatile other = h.made;
+		 std::free(other);
+	 }},
+	{"failed: operator delete of memory of malloc()",
+	 [](heap_user &) {
+		 void *volatile other = std::malloc(4);
+		 ::operator delete(other);
+	 }},
+	{"failed: the end of a lock that is held",
+	 [](heap_user &h) {
+		 h.lock->lock();
+		 delete h.lock;
+	 }},
+	{"failed: the end of a lock that is held",
+	 [](heap_user &h) {
+		 h.lock->lock();
+		 pthread_mutex_destroy(h.lock->native_handle());
+	 }},
+	{nullptr,
+	 [](heap_user &h) {
+		 h.lock->lock();
+		 h.lock->unlock();
+		 delete h.lock;
+		 delete h.made;
+	 }},
+	/* Copies of what has no value, and a store to a part of a word. */
+	{nullptr,
+	 [](heap_user &) {
+		 struct divided {
+			 unsigned low : 3, high : 20;
+		 };
+		 void *const small = std::malloc(4);
+		 auto *const b = new block;
+		 auto *const other = new block;
+		 std::memcpy(b, small, 4);
+		 *other = *b;
+		 auto *const d = static_cast<divided *>(
+			 std::realloc(small, sizeof(divided)));
+		 d->high = 1;
+		 __atomic_store_n(&b->second, 1, __ATOMIC_RELAXED);
+		 model::check(__atomic_load_n(&b->second, 0) == 1);
+	 }},
+	/* The text's last byte is the block's. */
+	{nullptr,
+	 [](heap_user &h) {
+		 std::strcpy(h.made->text, "as many letters as it has, less");
+	 }},
+};
+
+} // namespace
+
+TEST_CASE("plain: faults on the heap are named, with the line")
+{
+	for (const auto &one : on_heap) {
+		const auto r = run<heap_user>(one.does);
+
+		if (!one.said) {
+			verdict::right(r);
+			continue;
+		}
+		INFO(one.said << "\n" << r.timeline);
+		CHECK(!r.ok());
+		CHECK(r.message.starts_with(one.said));
+		CHECK(verdict::has(r.timeline, "(test_plain.cpp:"));
+	}
+}
+
 thread_local int of_a_thread;
 
 TEST_CASE("plain: what shared pointers count")
@@ -755,7 +884,7 @@ TEST_CASE("plain: mutexes are locks, as the C and the C++ library have them")
 	/* The caller's line, and none of the library's headers. */
 	CHECK(none.timeline.find("gthr-default.h") == std::string::npos);
 	INFO(twice.message);
-	CHECK(twice.message.find("deadlock: cpu0 waits for m[0] at "
+	CHECK(twice.message.find("deadlock: cpu0 waits for m at "
 				 "test_plain.cpp:") == 0);
 	CHECK(others.message.find(
 		      "failed: unlock of a lock that is not held") == 0);

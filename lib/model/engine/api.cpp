@@ -21,6 +21,8 @@ namespace model {
 [[gnu::weak]] void detail::empty_heap() {}
 [[gnu::weak]] detail::part_of_heap detail::heap_of(unsigned) { return {}; }
 [[gnu::weak]] detail::block_of detail::block_at(const void *) { return {}; }
+[[gnu::weak]] void detail::heap_written(const void *, usize) {}
+[[gnu::weak]] bool detail::is_unset(const void *, usize) { return false; }
 [[gnu::weak]] const char *detail::not_wrapped() { return nullptr; }
 [[gnu::weak]] bool detail::sees_plain() { return false; }
 [[gnu::weak]] const char *detail::see_imports() { return nullptr; }
@@ -36,6 +38,8 @@ void check(bool holds, const char *text, site s)
 {
 	const detail::code_calls now;
 
+	if (!holds && hooked::running)
+		the_checker().memory.report_unset();
 	if (!holds)
 		the_checker().reports.report(bug::failed_check,
 					     std::string("failed: ") + text, s);
@@ -96,6 +100,13 @@ void detail::storage_ends(const void *at, usize bytes, const void *caller)
 		the_checker().memory.storage_ends(at, bytes, caller);
 }
 
+bool detail::is_held(const void *word)
+{
+	const code_calls now;
+
+	return hooked::running && the_checker().memory.newest_of(word) != 0;
+}
+
 void detail::frame(const void *at, const void *returns_to, const void *caller)
 {
 	const code_calls now;
@@ -111,6 +122,8 @@ void detail::plain_access(const void *at, usize bytes, bool writes,
 	const checker_runs now;
 	usize depth = shallow_depth;
 
+	if (writes)
+		heap_written(at, bytes);
 	if (hooked::running)
 		depth = the_checker().code.touch(at, bytes, writes, caller, by);
 	the_checker().loops.leave_no_traces(depth);

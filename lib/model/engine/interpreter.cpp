@@ -29,13 +29,26 @@ static std::string field_name(const hooked::window &w)
 	return "." + std::to_string(w.shift / w.bits);
 }
 
-/* One row of the timeline: the CPU's last event, or its last two. */
+/* The CPU's last event, or its last two, are done. */
 void interpreter::note(const char *name, const reading &q, site s,
 		       unsigned location)
 {
-	if (!reports.is_showing())
+	if (reports.is_showing())
+		add_row(name, q, s, location);
+	if (!memory.has_unset())
 		return;
 
+	ref last{static_cast<u8>(cpus.current()), cpus.ran()};
+	if (work.running().at(last).exclusive)
+		last.index--;
+	const event &e = work.running().at(last);
+	if (e.what == kind::read && e.from.initial())
+		memory.look_at_start(location, q.at.at, s);
+}
+
+void interpreter::add_row(const char *name, const reading &q, site s,
+			  unsigned location)
+{
 	const ref last{static_cast<u8>(cpus.current()), cpus.ran()};
 	const event &e = work.running().at(last);
 	std::string row = std::string(name) + " " + reports.known.of(q.at.at);
@@ -562,7 +575,12 @@ usize interpreter::touch(const void *at, usize bytes, bool writes,
 	count_idle(s, false);
 	if (reports.is_showing())
 		note_plain(at, bytes, writes, "", s);
-	memory.touch(at, bytes, writes, s);
+	using access_is = model::memory::access_is;
+	memory.touch(at, bytes,
+		     !writes			       ? access_is::load
+		     : by == detail::access_of::joined ? access_is::end_of_copy
+						       : access_is::store,
+		     s);
 	if (loops.cuts() && !own)
 		loops.touch(at, bytes, writes);
 	return engine_depth;

@@ -155,6 +155,8 @@ struct interpreter final : hooked::engine, private interpreted {
 
 	/* -- Rows -- */
 	void note(const char *name, const reading &, site, unsigned location);
+	void add_row(const char *name, const reading &, site,
+		     unsigned location);
 	void note_plain(const void *at, usize bytes, bool writes,
 			const std::string &value, site);
 

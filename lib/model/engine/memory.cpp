@@ -39,8 +39,10 @@ void memory::start_run(unsigned cpus_of_run)
 {
 	count = cpus_of_run;
 	seen.start_run();
+	unset.clear();
 	for (unsigned c = 0; c < count; c++) {
 		births[c] = 0;
+		last_unset[c] = {};
 		stacks[c].start_run(cpus.stack(c).low(), cpus.stack(c).high(),
 				    reports.is_showing());
 	}
@@ -77,9 +79,10 @@ unsigned memory::location_of(const hooked::window &w, site s)
 	const char *const first = static_cast<const char *>(w.at);
 	unsigned location;
 
+	report_unset();
 	if (is_new) {
 		must_be_memory(w.at, s);
-		refuse_what_is_gone(w.at, s);
+		refuse_what_is_gone(w.at, w.bytes, s);
 	}
 	if (of == cpus.current()) {
 		/* The object was in a frame that has ended. */
@@ -90,6 +93,8 @@ unsigned memory::location_of(const hooked::window &w, site s)
 		meet_on_stack(of, first);
 	}
 	blame(seen.use(w.at, w.bytes, actor_at(s), location), w.at, s);
+	if (is_new && detail::is_unset(w.at, w.bytes))
+		unset.push_back(location);
 	return location;
 }
 
@@ -162,8 +167,9 @@ void memory::meet_on_stack(unsigned of, const char *at)
 }
 
 /* Reports a use of freed memory, or of another thread's local storage. */
-void memory::refuse_what_is_gone(const void *at, site s)
+void memory::refuse_what_is_gone(const void *at, usize bytes, site s)
 {
+	look_at_bounds(at, bytes, s);
 	if (detail::block_at(at).freed)
 		reports.report(bug::dead_object,
 			       "use of freed memory: " + reports.known.of(at),
@@ -175,6 +181,88 @@ void memory::refuse_what_is_gone(const void *at, site s)
 				       "for all CPUs here: " +
 					       reports.known.of(at),
 				       s);
+}
+
+/* Reports an access of the heap that no block has as a whole. */
+void memory::look_at_bounds(const void *at, usize bytes, site s)
+{
+	const detail::block_of near = detail::block_at(at);
+	const auto *const first = static_cast<const char *>(at);
+	const auto *const start = static_cast<const char *>(near.start);
+	const auto *const next = static_cast<const char *>(near.next);
+	const auto count = [](std::ptrdiff_t n) {
+		return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+	};
+	std::string where;
+	/* Beyond one block: most indices that are wrong are too large. */
+	constexpr std::ptrdiff_t nearest = 64;
+
+	if (!start && !next)
+		return;
+	if (start && first + bytes <= start + near.bytes)
+		return;
+	if (start && (!next || next - first > nearest))
+		where = count(first + bytes - (start + near.bytes)) +
+			" beyond the end of " + reports.known.of(start) +
+			", which has " +
+			count(static_cast<std::ptrdiff_t>(near.bytes));
+	else
+		where = count(next - first) + " before the start of " +
+			reports.known.of(next);
+	reports.report(bug::bad_memory, "out of bounds: " + where, s);
+}
+
+/*
+ * Reports a load of heap memory that nothing was stored to. A compiler loads a
+ * bit-field's neighbours before a store to it: a load is reported with what
+ * comes next.
+ */
+void memory::look_at_unset(const void *at, usize bytes, access_is is, site s)
+{
+	constexpr usize word = sizeof(u64);
+	unset_load &last = last_unset[cpus.current()];
+
+	if (is == access_is::end_of_copy ||
+	    (is == access_is::store && last.at == at && last.bytes == bytes))
+		last = {};
+	report_unset();
+	if (is == access_is::load && bytes <= word &&
+	    detail::is_unset(at, bytes))
+		last = {at, bytes, s};
+}
+
+void memory::report_unset()
+{
+	const unset_load last = last_unset[cpus.current()];
+
+	if (last.at)
+		reports.report(bug::bad_memory,
+			       "a read of memory that nothing was stored to: " +
+				       reports.known.of(last.at),
+			       last.where);
+}
+
+void memory::look_at_start(unsigned location, const void *at, site s)
+{
+	for (const unsigned one : unset)
+		if (one == location)
+			reports.report(
+				bug::bad_memory,
+				"a read of an atomic that nothing was stored "
+				"to: " + reports.known.of(at),
+				s);
+}
+
+u64 memory::newest_of(const void *at) const
+{
+	const graph &g = work.running();
+	const object *const o = seen.find(at);
+
+	if (!o || o->location < 0)
+		return 0;
+	const unsigned location = static_cast<unsigned>(o->location);
+	const unsigned newest = g.last(location);
+	return newest ? g.at(g.write_at(location, newest)).value : 0;
 }
 
 bool memory::is_on_own_stack(const void *at) const
@@ -190,13 +278,16 @@ bool memory::note_private(const void *at, usize bytes, bool writes,
 			       static_cast<u8>(cpus.ran() + 1), caller);
 }
 
-void memory::touch(const void *at, usize bytes, bool writes, site s)
+void memory::touch(const void *at, usize bytes, access_is is, site s)
 {
 	const char *const first = static_cast<const char *>(at);
 	const unsigned of = on_stack_of(at), cpu = cpus.current();
+	const bool writes = is != access_is::load;
 
-	if (of == none)
-		refuse_what_is_gone(at, s);
+	if (of == none) {
+		refuse_what_is_gone(at, bytes, s);
+		look_at_unset(at, bytes, is, s);
+	}
 	for (const char *byte = first; byte < first + bytes; byte++) {
 		if (of != none)
 			meet_on_stack(of, byte);
@@ -226,6 +317,7 @@ usize memory::frame(const char *at, const void *returns_to, const void *caller)
 {
 	own_stack &own = mine();
 
+	report_unset();
 	if (returns_to) {
 		own.enter(at, returns_to);
 		return shallow_depth;

@@ -53,6 +53,13 @@ struct memory {
 	unsigned location_of(const hooked::window &, site);
 	/* The location of a window that was used before. */
 	unsigned location_known(const void *at) const;
+	/* Reports a read of what it started with, if that is no value. */
+	/* Reports the CPU's last load, if it found no value. */
+	void report_unset();
+	bool has_unset() const { return !unset.empty(); }
+	void look_at_start(unsigned location, const void *at, site);
+	/* The newest value of an atomic object; 0: there is none. */
+	u64 newest_of(const void *at) const;
 	void born(const void *at, usize bytes);
 	void dead(const void *at, usize bytes);
 	void read(const void *at, usize bytes, site);
@@ -67,7 +74,8 @@ struct memory {
 	bool note_private(const void *at, usize bytes, bool writes,
 			  const void *caller);
 	bool is_on_own_stack(const void *at) const;
-	void touch(const void *at, usize bytes, bool writes, site);
+	enum class access_is { load, store, end_of_copy };
+	void touch(const void *at, usize bytes, access_is, site);
 	/* A function begins; returns_to is null: one ends. Returns how much of
 	 * the stack it has used at most. */
 	usize frame(const char *at, const void *returns_to, const void *caller);
@@ -98,7 +106,9 @@ struct memory {
 	void blame(const conflict &, const void *at, site);
 	unsigned on_stack_of(const void *at) const;
 	void meet_on_stack(unsigned of, const char *byte);
-	void refuse_what_is_gone(const void *at, site);
+	void refuse_what_is_gone(const void *at, usize bytes, site);
+	void look_at_bounds(const void *at, usize bytes, site);
+	void look_at_unset(const void *at, usize bytes, access_is, site);
 	own_stack &mine() { return stacks[cpus.current()]; }
 
 	static constexpr unsigned none = ~0u;
@@ -112,6 +122,15 @@ struct memory {
 	unsigned count = 0; /* CPUs of the run */
 	std::vector<own_stack> stacks;
 	unsigned births[max_cpus] = {}; /* objects that each has made */
+	/* Locations in memory that nothing was stored to before. */
+	std::vector<unsigned> unset;
+	/* The CPU's last load, if it was of such memory. */
+	struct unset_load {
+		const void *at = nullptr;
+		usize bytes = 0;
+		site where{nullptr, 0};
+	};
+	unset_load last_unset[max_cpus];
 	const void *last_caller = nullptr;
 
 	/* Old bytes of memory that the run changed and did not allocate. */

@@ -62,14 +62,25 @@ klock::arch::hooked::engine *gate_to(klock::arch::hooked::engine &);
 /* Called before a world is made: takes back the memory of the last run. */
 void empty_heap();
 
-/* The block of the heap that an address is in. */
+/* The block of the heap that an address is in, or behind. */
 struct block_of {
 	const void *start = nullptr; /* none */
 	unsigned maker = 0;	     /* the world; 1 ..: a CPU */
 	unsigned number = 0;	     /* how many it had before */
 	bool freed = false;
+	klock::usize bytes = 0;
+	const void *next = nullptr; /* the start of the next one, if any */
 };
 block_of block_at(const void *);
+
+/* Notes a store to memory, if that is the heap's. */
+void heap_written(const void *at, klock::usize bytes);
+
+/* Whether this is a part of the heap that nothing was stored to. */
+bool is_unset(const void *at, klock::usize bytes);
+
+/* Whether the code holds a lock whose word this is. */
+bool is_held(const void *word);
 
 /* The part of the heap that the world (0) or a CPU (1 ..) has allocated. */
 struct part_of_heap {

@@ -260,6 +260,7 @@ enum class bug {
 	mixed_access, /* plain and atomic, or of two sizes, at one address */
 	panic,
 	crash,		/* a signal, std::terminate(), exit() */
+	bad_memory,	/* out of bounds, or a read where nothing was stored */
 	not_repeatable, /* the code does not do the same twice */
 	unseen,		/* what the checker cannot see, it refuses */
 };
