@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,8 +102,16 @@ const char *value_of(const char *text)
 	return text;
 }
 
-void add_attribute(entry &e, const std::string &key, const char *value)
+/* "name              : (strp) (offset: 0x52e): world" */
+void add_attribute(entry &e, const char *text)
 {
+	const usize length = std::strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+	const std::string_view key(text, length);
+	const char *const colon = std::strchr(text + length, ':');
+
+	if (!colon)
+		return;
+	const char *const value = value_of(colon + 1);
 	const u64 number = std::strtoull(value + (*value == '<'), nullptr, 0);
 	const char *const address = std::strstr(value, "DW_OP_addr: ");
 	/* An expression, as of virtual bases. */
@@ -185,10 +194,13 @@ known_types read_types(const std::string &file)
 		char word[64] = "";
 		unsigned depth;
 		u64 offset;
-		int value = 0;
 
 		line[std::strcspn(line, "\n")] = 0;
-		if (std::strstr(line, "Unit @ offset")) {
+		/* The most frequent lines come first; sscanf() is slow. */
+		if (const char *const key = std::strstr(line, " DW_AT_")) {
+			if (e)
+				add_attribute(*e, key + std::strlen(" DW_AT_"));
+		} else if (std::strstr(line, "Unit @ offset")) {
 			end_unit(known, u);
 		} else if (std::sscanf(line,
 				       " <%u><%" SCNx64 ">: Abbrev Number: %*u "
@@ -200,10 +212,6 @@ known_types read_types(const std::string &file)
 				e->depth = depth;
 				e->tag = word;
 			}
-		} else if (std::sscanf(line, " <%*x> DW_AT_%63[a-z_] :%n", word,
-				       &value) == 1 &&
-			   value && e) {
-			add_attribute(*e, word, value_of(&line[value]));
 		}
 	}
 	if (from)
