@@ -315,7 +315,7 @@ TEST_CASE("once: of many threads one runs it")
 
 TEST_CASE("lazy: of many threads one makes it, all see it")
 {
-	constexpr u32 rounds = 150;
+	constexpr u32 rounds = 40;
 	const auto shared = std::make_unique<klock::lazy<words>[]>(rounds);
 	std::atomic<u32> made{0}, wrong{0};
 
@@ -337,7 +337,7 @@ TEST_CASE("lazy: of many threads one makes it, all see it")
 
 TEST_CASE("once: what failed is run again, by one that waits too")
 {
-	constexpr u32 rounds = 150;
+	constexpr u32 rounds = 40;
 	const auto all = std::make_unique<klock::once[]>(rounds);
 	const auto tries = std::make_unique<std::atomic<u32>[]>(rounds);
 	std::atomic<u32> succeeded{0};
@@ -353,7 +353,7 @@ TEST_CASE("once: what failed is run again, by one that waits too")
 
 TEST_CASE("spin_barrier: nobody leaves early, nobody is left behind")
 {
-	constexpr u32 threads = 3, meetings = 100;
+	constexpr u32 threads = 3, meetings = 30;
 	klock::spin_barrier meeting;
 	u32 wrote[threads] = {};
 	std::atomic<u32> wrong{0}, last{0};

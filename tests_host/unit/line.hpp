@@ -265,10 +265,13 @@ inline std::vector<unsigned> served_behind_holder(L &lock, unsigned n)
 
 /*
  * Threads that are numbered from 0 take the lock again and again. Returns how
- * many critical sections had no other beside them.
+ * many critical sections had no other beside them. In one of `sections_a_yield`
+ * the holder lets others run, in none if that is 0: beside many other programs
+ * each of these takes as long as all of them run once.
  */
 template <typename L>
-inline unsigned sections_alone(L &lock, unsigned threads, unsigned each)
+inline unsigned sections_alone(L &lock, unsigned threads, unsigned each,
+			       unsigned sections_a_yield)
 {
 	unsigned inside = 0, alone = 0;
 	std::vector<std::thread> all;
@@ -281,7 +284,9 @@ inline unsigned sections_alone(L &lock, unsigned threads, unsigned each)
 				who.lock(lock);
 				inside++;
 				alone += inside == 1;
-				std::this_thread::yield();
+				if (sections_a_yield != 0 &&
+				    i % sections_a_yield == 0)
+					std::this_thread::yield();
 				inside--;
 				who.unlock(lock);
 			}

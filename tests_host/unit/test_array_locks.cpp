@@ -114,7 +114,7 @@ TEST_CASE("anderson_lock: the numbers stay below 2 x Slots, set back each "
 		u32 largest = 0;
 	} lock;
 
-	CHECK(sections_alone(lock, slots, 1000) == 3000);
+	CHECK(sections_alone(lock, slots, 1000, 10) == 3000);
 	CHECK(lock.largest <= 2 * slots);
 }
 

@@ -140,7 +140,7 @@ static unsigned alone_inside(cpu_area *areas)
 		cpu_area *areas;
 	} lock{{}, areas};
 
-	return sections_alone(lock, 2, 500);
+	return sections_alone(lock, 2, 500, 10);
 }
 
 TEST_CASE("clh_lock: nodes that are copies of an unused one have cells apart")
