@@ -30,15 +30,19 @@ struct block {
 	template <typename Code>
 	block(Code &&code)
 	    : at(const_cast<void *>(static_cast<const void *>(&code))),
-	      call([](void *it) {
-		      (*static_cast<std::remove_reference_t<Code> *>(it))();
-	      })
+	      call(run<std::remove_reference_t<Code>>)
 	{
 	}
 	block(const block &) = default;
 	void operator()() const { call(at); }
 
       private:
+	template <typename Code>
+	static void run(void *it)
+	{
+		(*static_cast<Code *>(it))();
+	}
+
 	void *at;
 	void (*call)(void *);
 };
@@ -56,6 +60,12 @@ void forget_locks();
 
 /* "this file:line", as a panic prints it */
 std::string site_text(const char *file, int line);
+
+/* A line of the file that calls it. */
+inline std::string at_line(int number, const char *file = __builtin_FILE())
+{
+	return site_text(file, number);
+}
 
 /* A file's path as reports show it: of a long one, the end. */
 std::string shown(const char *file);

@@ -28,8 +28,6 @@
 #include <vector>
 using namespace klock;
 
-static std::string line(int number) { return site_text(__FILE__, number); }
-
 /*
  * checked_lock: each misuse is named, with the lock, the CPU, the holder and
  * both call sites; correct use is left alone; switched off it is not there.
@@ -111,8 +109,8 @@ TEST_CASE("checked_lock: recursion on the same CPU is named")
 	const std::string said = panic_of([&] { lock.lock(); });
 
 	has(said, "runqueue, CPU 0: recursion");
-	has(said, "at " + line(second));
-	has(said, "held by CPU 0, taken at " + line(first));
+	has(said, "at " + at_line(second));
+	has(said, "held by CPU 0, taken at " + at_line(first));
 }
 
 TEST_CASE("checked_lock: a guard's call site is the guard's, not guard.hpp's")
@@ -123,8 +121,8 @@ TEST_CASE("checked_lock: a guard's call site is the guard's, not guard.hpp's")
 	const int second = __LINE__ + 1;
 	const std::string said = panic_of([&] { irq_guard again(lock); });
 
-	has(said, "at " + line(second));
-	has(said, "taken at " + line(first));
+	has(said, "at " + at_line(second));
+	has(said, "taken at " + at_line(first));
 }
 
 TEST_CASE("checked_lock: unlock() of a lock that nobody holds is named")
@@ -135,9 +133,9 @@ TEST_CASE("checked_lock: unlock() of a lock that nobody holds is named")
 	lock.unlock();
 	const std::string said = panic_of([&] { lock.unlock(); });
 
-	has(said,
-	    "unlock() of a lock that nobody holds; at " + line(__LINE__ - 3));
-	has(said, "last taken at " + line(first));
+	has(said, "unlock() of a lock that nobody holds; at " +
+			  at_line(__LINE__ - 3));
+	has(said, "last taken at " + at_line(first));
 	const std::string never = panic_of([] { byte_lock().unlock(); });
 
 	CHECK(never.find("taken at") == std::string::npos);
@@ -152,8 +150,8 @@ TEST_CASE("checked_lock: unlock by another CPU is named")
 		[&] { as(1, context::thread, [&] { lock.unlock(); }); });
 
 	has(said, "CPU 1: unlock() by a caller that does not hold it");
-	has(said, "at " + line(__LINE__ - 3));
-	has(said, "held by CPU 2, taken at " + line(first));
+	has(said, "at " + at_line(__LINE__ - 3));
+	has(said, "held by CPU 2, taken at " + at_line(first));
 }
 
 TEST_CASE("checked_lock: one more contender than capacity is named")
@@ -286,11 +284,11 @@ TEST_CASE("checked_lock: a kernel's own lock is named where it is made, and "
 	const std::string said = panic_of([&] { pipe.acquire(); });
 
 	has(said, "pipe, CPU 0: recursion");
-	has(said, "at " + line(second));
-	has(said, "taken at " + line(first));
+	has(said, "at " + at_line(second));
+	has(said, "taken at " + at_line(first));
 	pipe.release();
 	const int last = __LINE__ + 1;
-	has(panic_of([&] { pipe.release(); }), "at " + line(last));
+	has(panic_of([&] { pipe.release(); }), "at " + at_line(last));
 }
 
 TEST_CASE("checked_lock: a kernel's own lock compiles without checks, too")
@@ -530,10 +528,10 @@ TEST_CASE("checked_lock: told(): the lock's own verbs, with checks and without")
 	debugged.paced();
 	const std::string of_reader =
 		panic_of([&] { debugged.routes.lock_upgradable(); });
-	has(of_reader, "taken at " + line(here));
+	has(of_reader, "taken at " + at_line(here));
 	const std::string of_holder = panic_of([&] { debugged.paced(); });
-	has(of_holder, "at " + line(__LINE__ - 1));
-	has(of_holder, "taken at " + line(here + 1));
+	has(of_holder, "at " + at_line(__LINE__ - 1));
+	has(of_holder, "taken at " + at_line(here + 1));
 	debugged.routes.unlock_upgradable();
 	debugged.ticket.unlock();
 }

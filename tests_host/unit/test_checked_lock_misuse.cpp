@@ -30,8 +30,6 @@
 using namespace klock;
 using namespace unit;
 
-static std::string line(int number) { return site_text(__FILE__, number); }
-
 /*
  * checked_lock: numbers and nodes. What is released must be what was taken, and
  * a node serves one acquisition at a time.
@@ -50,7 +48,7 @@ TEST_CASE("checked_lock: a CPU number beyond the lock's capacity is named")
 	w.lock.lock(3);
 	has(panic_of([&] { w.lock.unlock(6); }),
 	    "a CPU number beyond the lock's capacity; at " +
-		    line(__LINE__ - 2));
+		    at_line(__LINE__ - 2));
 	for (u32 neighbour : w.neighbours)
 		CHECK(neighbour == 7);
 	w.lock.unlock(3);
@@ -82,7 +80,7 @@ TEST_CASE("checked_lock: the same number by try_lock()")
 
 	has(panic_of([&] { (void)lock.try_lock(2); }),
 	    "a CPU number beyond the lock's capacity; at " +
-		    line(__LINE__ - 2));
+		    at_line(__LINE__ - 2));
 	CHECK(lock.try_lock(1));
 	CHECK_FALSE(lock.try_lock(0));
 	lock.unlock(1);
@@ -96,8 +94,8 @@ TEST_CASE("checked_lock: unlock() by another number than lock()'s is named")
 	const std::string said = panic_of([&] { lock.unlock(2); });
 
 	has(said, "bakery, CPU 0: unlock() does not match lock()");
-	has(said, "at " + line(__LINE__ - 3));
-	has(said, "taken at " + line(taken));
+	has(said, "at " + at_line(__LINE__ - 3));
+	has(said, "taken at " + at_line(taken));
 	lock.unlock(1);
 	CHECK_FALSE(lock.is_locked());
 }
@@ -111,7 +109,7 @@ TEST_CASE("checked_lock: unlock() by another node than lock()'s is named")
 
 	const std::string said = panic_of([&] { lock.unlock(b); });
 	has(said, "queue, CPU 0: unlock() does not match lock()");
-	has(said, "taken at " + line(taken));
+	has(said, "taken at " + at_line(taken));
 	lock.unlock(a);
 	CHECK(lock.try_lock(b));
 	has(panic_of([&] { lock.unlock(a); }), "another CPU number, node");
@@ -127,7 +125,7 @@ TEST_CASE("checked_lock: one node in two locks at once is named")
 	outer.lock(node);
 	has(panic_of([&] { inner.lock(node); }),
 	    "inner, CPU 0: this node is already in use; at " +
-		    line(__LINE__ - 2));
+		    at_line(__LINE__ - 2));
 	has(panic_of([&] { (void)inner.try_lock(node); }), "already in use");
 	outer.unlock(node);
 	CHECK(inner.is_locked() == false);
@@ -357,8 +355,8 @@ TEST_CASE("checked_lock: a handler that releases what its thread holds")
 
 			has(said, "list, CPU 0: unlock() in another context "
 				  "(thread, handler) than its lock(); at ");
-			has(said, line(__LINE__ - 4));
-			has(said, "taken at " + line(taken));
+			has(said, at_line(__LINE__ - 4));
+			has(said, "taken at " + at_line(taken));
 			has(panic_of([&] { assert_held(lock); }),
 			    "held in another context of this CPU, not by the "
 			    "caller");
@@ -379,7 +377,7 @@ TEST_CASE("checked_lock: assert_held() names who does not hold it")
 
 	has(panic_of([&] { assert_held(lock); }),
 	    "list, CPU 0: the caller does not hold it; at " +
-		    line(__LINE__ - 2));
+		    at_line(__LINE__ - 2));
 	CHECK_FALSE(lock.is_held_by_me());
 	const int taken = __LINE__ + 1;
 	guard held(lock);
@@ -388,7 +386,7 @@ TEST_CASE("checked_lock: assert_held() names who does not hold it")
 	const std::string said = panic_of(
 		[&] { as(1, context::thread, [&] { assert_held(lock); }); });
 	has(said, "list, CPU 1: the caller does not hold it; at ");
-	has(said, "held by CPU 0, taken at " + line(taken));
+	has(said, "held by CPU 0, taken at " + at_line(taken));
 	as(1, context::thread, [&] { CHECK_FALSE(lock.is_held_by_me()); });
 	assert_held(unchecked);
 }
@@ -460,13 +458,14 @@ TEST_CASE("checked_lock: a wait with a deadline is a wait, and named as one")
 
 	has(panic_of([&] { (void)lock.try_lock_until(2, passed); }),
 	    "a CPU number beyond the lock's capacity; at " +
-		    line(__LINE__ - 2));
+		    at_line(__LINE__ - 2));
 	has(panic_of([&] { (void)lock.try_lock_for(2, 1); }),
 	    "a CPU number beyond the lock's capacity");
 	CHECK(lock.try_lock_until(0, passed));
 	CHECK(lock.is_held_by_me());
 	has(panic_of([&] { (void)lock.try_lock_for(0, 1); }),
-	    "recursion: the caller already holds it; at " + line(__LINE__ - 1));
+	    "recursion: the caller already holds it; at " +
+		    at_line(__LINE__ - 2));
 	as(1, context::nmi, [&] {
 		has(panic_of([&] { (void)lock.try_lock_until(1, passed); }),
 		    "lock() in an NMI handler");
@@ -572,8 +571,8 @@ TEST_CASE("checked_lock: interrupts on where a handler takes it too")
 	const std::string said = panic_of(
 		[&] { as(1, context::interrupt, [&] { lock.lock(); }); });
 
-	has(said, "with interrupts on at " + line(open));
-	has(said, "waited for in an interrupt handler at " + line(handler));
+	has(said, "with interrupts on at " + at_line(open));
+	has(said, "waited for in an interrupt handler at " + at_line(handler));
 }
 
 TEST_CASE("checked_lock: the same the other way round: the handler was first")
@@ -587,8 +586,8 @@ TEST_CASE("checked_lock: the same the other way round: the handler was first")
 	const int open = __LINE__ + 1;
 	const std::string said = panic_of([&] { lock.lock(); });
 
-	has(said, "with interrupts on at " + line(open));
-	has(said, "waited for in an interrupt handler at " + line(handler));
+	has(said, "with interrupts on at " + at_line(open));
+	has(said, "waited for in an interrupt handler at " + at_line(handler));
 }
 
 TEST_CASE("checked_lock: an interrupted waiter is named before it hangs")
@@ -602,9 +601,9 @@ TEST_CASE("checked_lock: an interrupted waiter is named before it hangs")
 	const std::string said =
 		interrupted_at(place::before_ticket, lock, section);
 
-	has(said, "with interrupts on at " + line(open));
-	has(said,
-	    "but waited for in an interrupt handler at " + line(handler_line));
+	has(said, "with interrupts on at " + at_line(open));
+	has(said, "but waited for in an interrupt handler at " +
+			  at_line(handler_line));
 }
 
 TEST_CASE("checked_lock: interrupted between taking it and noting that")
@@ -671,7 +670,8 @@ TEST_CASE("checked_lock: interrupts that are turned on inside of a section")
 	const std::string said = panic_of(
 		[&] { as(1, context::interrupt, [&] { lock.lock(); }); });
 
-	has(said, "held or waited for with interrupts on at " + line(inside));
+	has(said,
+	    "held or waited for with interrupts on at " + at_line(inside));
 }
 
 TEST_CASE("checked_lock: a handler that has interrupts on is interrupted, too")
@@ -1083,7 +1083,7 @@ TEST_CASE("checked_lock: shared: a handler reads what nests as its thread does")
 	lock.unlock_shared(0);
 	const int written = __LINE__ + 1;
 	has(panic_of([&] { lock.lock(); }),
-	    "with interrupts on at " + line(written));
+	    "with interrupts on at " + at_line(written));
 }
 
 TEST_CASE("checked_lock: shared: interrupts off on both sides is right")

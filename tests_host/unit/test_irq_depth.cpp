@@ -17,6 +17,8 @@
 using namespace klock;
 using namespace unit;
 
+namespace irq_depth_tests {
+
 namespace {
 constinit irq_depth depths[4];
 
@@ -121,3 +123,5 @@ TEST_CASE("irq_depth: a pop_off() too many, and one with interrupts on, panic")
 	(void)irq_save();
 	pop_off();
 }
+
+} // namespace irq_depth_tests

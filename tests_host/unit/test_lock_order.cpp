@@ -31,8 +31,6 @@
 #include "words.hpp"
 using namespace klock;
 
-static std::string line(int number) { return site_text(__FILE__, number); }
-
 /*
  * lock_order: two orders are named when both were seen, whoever took the locks,
  * however far apart; what is right is left alone.
@@ -58,10 +56,10 @@ TEST_CASE("lock_order: two orders of two locks, all four lines named")
 		of.b.lock();
 		said = panic_of([&] { of.a.lock(); });
 	});
-	CHECK(said == "a, CPU 5: lock order: b (" + line(second) +
-			      ") then a (" + line(second + 1) +
-			      ") on CPU 5; known: a (" + line(first) +
-			      ") then b (" + line(first + 1) + ") on CPU 3");
+	CHECK(said == "a, CPU 5: lock order: b (" + at_line(second) +
+			      ") then a (" + at_line(second + 1) +
+			      ") on CPU 5; known: a (" + at_line(first) +
+			      ") then b (" + at_line(first + 1) + ") on CPU 3");
 }
 
 TEST_CASE("lock_order: a report comes before the lock is touched, and once")
@@ -235,8 +233,8 @@ TEST_CASE("lock_order: might_wait() with nothing held, and with a lock")
 		const std::string said = panic_of([] { might_wait(); });
 
 		has(said, "a, CPU 0: might_wait() with a lock held; at " +
-				  line(taken + 1));
-		has(said, "taken at " + line(taken));
+				  at_line(taken + 1));
+		has(said, "taken at " + at_line(taken));
 		of.a.unlock();
 		CHECK(panic_of([] { might_wait(); }) == "");
 	});
@@ -539,8 +537,8 @@ TEST_CASE("lock_order: two of one class, by ascending address")
 		const std::string said = panic_of([&] { queues[0].lock(); });
 
 		has(said, "runqueue[0], CPU 1: same class: ");
-		has(said, "at " + line(first + 1));
-		has(said, "runqueue[1] was taken at " + line(first));
+		has(said, "at " + at_line(first + 1));
+		has(said, "runqueue[1] was taken at " + at_line(first));
 	});
 }
 
@@ -661,11 +659,12 @@ TEST_CASE("lock_order: two of a name by sub-rank, and two by address")
 	CHECK(pair.said ==
 	      "directory, CPU 1: same class, by address and by sub-rank: "
 	      "directory (" +
-		      line(pair.plain_at) + ") then directory (" +
-		      line(pair.plain_at + 1) +
-		      ") on CPU 1; known: directory (" + line(pair.ranked_at) +
+		      at_line(pair.plain_at) + ") then directory (" +
+		      at_line(pair.plain_at + 1) +
+		      ") on CPU 1; known: directory (" +
+		      at_line(pair.ranked_at) +
 		      ") then directory (nested 1) (" +
-		      line(pair.ranked_at + 1) + ") on CPU 0");
+		      at_line(pair.ranked_at + 1) + ") on CPU 0");
 }
 
 TEST_CASE("lock_order: two of a name by address, and two by sub-rank")
@@ -676,9 +675,10 @@ TEST_CASE("lock_order: two of a name by address, and two by sub-rank")
 	pair.by_address(1);
 	pair.unlock(1);
 	pair.by_sub_rank(0);
-	has(pair.said, "by sub-rank: directory (" + line(pair.ranked_at));
-	has(pair.said, "known: directory (" + line(pair.plain_at) +
-			       ") then directory (" + line(pair.plain_at + 1));
+	has(pair.said, "by sub-rank: directory (" + at_line(pair.ranked_at));
+	has(pair.said, "known: directory (" + at_line(pair.plain_at) +
+			       ") then directory (" +
+			       at_line(pair.plain_at + 1));
 }
 
 TEST_CASE("lock_order: a sub-rank is declared before anything is held")
@@ -1361,8 +1361,8 @@ TEST_CASE("lock_order: seq_lock: an update that reads it, or writes it")
 
 		has(said,
 		    "clock, CPU 0: recursion: the caller already holds it; "
-		    "at " + line(second));
-		has(said, "taken at " + line(first));
+		    "at " + at_line(second));
+		has(said, "taken at " + at_line(first));
 	}
 }
 
@@ -1377,7 +1377,7 @@ TEST_CASE("lock_order: seq_lock: read over its writer, and under what it takes")
 	open.write(1);
 	as(0, context::interrupt, [&] {
 		has(panic_of([&] { (void)open.read(); }),
-		    "interrupts on at " + line(first));
+		    "interrupts on at " + at_line(first));
 	});
 	as(0, context::nmi, [&] {
 		has(panic_of([&] { (void)clock.read(); }), "in an NMI handler");
@@ -1437,10 +1437,10 @@ TEST_CASE("print_held: what is held and what is waited for, and by whom")
 		CHECK(all.size() == 2);
 		has(all.at(0), "CPU 0 waits for runqueue[2] (" +
 				       address_of(&queues[2]) + ") at " +
-				       line(queued) + "; ");
+				       at_line(queued) + "; ");
 		has(all.at(0), " Kcycles");
 		has(all.at(1), "CPU 1 holds log (" + address_of(&log) +
-				       "), taken at " + line(logged) + "; ");
+				       "), taken at " + at_line(logged) + "; ");
 		all = held_now();
 		has(all.at(0), "CPU 0 holds runqueue[2] (");
 		queues[2].unlock();

@@ -18,8 +18,6 @@
 
 using namespace klock;
 
-static std::string line(int number) { return site_text(__FILE__, number); }
-
 namespace klock {
 
 /*
@@ -157,7 +155,7 @@ TEST_CASE("lock_order: a list that contradicts itself, or what was seen")
 	const int declared = __LINE__ + 1;
 	const std::string said = panic_of([&] { declare(list); });
 
-	has(said, "a, CPU 0: lock order: declared at " + line(declared));
+	has(said, "a, CPU 0: lock order: declared at " + at_line(declared));
 	has(said, "known: a then b (declared), b then c (declared)");
 
 	new_order<> again;
@@ -239,7 +237,7 @@ TEST_CASE("lock_order: read recursion of the ninth reader")
 
 	has(said, "table, CPU 8: read recursion: the caller already holds it "
 		  "for reading; at " +
-			  line(__LINE__ - 4));
+			  at_line(__LINE__ - 4));
 	has(said, "table was taken at ");
 }
 
@@ -250,7 +248,7 @@ TEST_CASE("lock_order: upgrade of the ninth reader")
 
 	has(ninth_of(table, [&] { table.lock(); }),
 	    "table, CPU 8: upgrade: the caller already holds it for reading; "
-	    "at " + line(__LINE__ - 2));
+	    "at " + at_line(__LINE__ - 2));
 }
 
 TEST_CASE("lock_order: where reads nest, they do")
@@ -619,15 +617,16 @@ TEST_CASE("lock_order: interrupts: the edge closes it; all lines are named")
 		of.device.lock();
 		const std::string said = panic_of([&] { of.log.lock(); });
 
-		CHECK(said ==
-		      "log, CPU 1: interrupts: a handler waits for "
-		      "device at " +
-			      line(handler) +
-			      "; log is held or waited for with "
-			      "interrupts on at " +
-			      line(open) + "; known: device (" + line(first) +
-			      ") then log (" + line(first + 1) +
-			      ") on CPU 1; found at " + line(first + 1));
+		CHECK(said == "log, CPU 1: interrupts: a handler waits for "
+			      "device at " +
+				      at_line(handler) +
+				      "; log is held or waited for with "
+				      "interrupts on at " +
+				      at_line(open) + "; known: device (" +
+				      at_line(first) + ") then log (" +
+				      at_line(first + 1) +
+				      ") on CPU 1; found at " +
+				      at_line(first + 1));
 	});
 }
 
@@ -722,7 +721,8 @@ TEST_CASE("lock_order: interrupts that go on inside of a section, and a lock")
 	});
 	CHECK(taking(1, of.device, of.log) == "");
 	has(handler_takes(1, of.device),
-	    "log is held or waited for with interrupts on at " + line(inside));
+	    "log is held or waited for with interrupts on at " +
+		    at_line(inside));
 }
 
 TEST_CASE("lock_order: a handler that has interrupted a waiter or a holder")

@@ -14,6 +14,8 @@
 using namespace klock;
 using namespace unit;
 
+namespace once_tests {
+
 namespace {
 
 struct counted {
@@ -129,3 +131,5 @@ TEST_CASE("spin_barrier: size is 8 bytes; one alone goes through")
 		CHECK(meeting.arrive_and_wait(1));
 	CHECK(meeting.waiting() == 0);
 }
+
+} // namespace once_tests

@@ -29,6 +29,8 @@
 using namespace klock;
 using namespace unit;
 
+namespace synchronized_tests {
+
 namespace {
 
 using ticket = ticket_lock<u8>;
@@ -346,3 +348,5 @@ TEST_CASE("synchronized: no update of several threads is lost")
 	CHECK(data.without_lock().rows == 6000);
 	CHECK(data.without_lock().sum == 6000);
 }
+
+} // namespace synchronized_tests

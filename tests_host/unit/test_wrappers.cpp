@@ -38,6 +38,8 @@
 
 using namespace klock;
 
+namespace wrappers_tests {
+
 namespace {
 
 using detail::inside;
@@ -67,7 +69,7 @@ unsigned found = 0;
 for (unsigned i = 0; i < sizeof(has); i++)
 	found |= has[i] ? properties[i].bit : 0u;
 return found;
-}
+} // namespace wrappers_tests
 
 std::string names(unsigned set)
 {
@@ -269,3 +271,5 @@ TEST_CASE("wrappers: what nobody holds sleeps in its checked form, too")
 {
 	CHECK(sleeping<checked_lock<semaphore, "jobs">>);
 }
+
+} // namespace wrappers_tests
