@@ -13,7 +13,8 @@
     guards, sequences, release      cost what one writes by hand (guards.py),
                 guards_every_way by every option of the compiler
     uncontended     instructions of a section without a contender
-                (uncontended.py); prints the table
+                (uncontended.py); prints the table;
+                uncontended_every_way by every option of the compiler
 
 All is compiled with the warnings of objects.FLAGS, and none may appear. Exit
 status: 0 as it should be, 1 not, 77 a tool is missing.
@@ -71,12 +72,17 @@ def _accesses(compiler, scratch):
     return list(accesses.check(rows, compiler.lib))
 
 
+def _uncontended(compiler, scratch):
+    return uncontended.check(compiler, scratch, ["-O2"])
+
+
 STEPS = {"headers": _headers, "templates": _templates,
          "operations": _operations, "programs": operations.check_programs,
          "locks": _locks, "accesses": _accesses, "guards": guards.check_guards,
          "guards_every_way": guards.check_guards_every_way,
          "sequences": guards.check_sequences, "release": guards.check_release,
-         "uncontended": uncontended.check}
+         "uncontended": _uncontended,
+         "uncontended_every_way": uncontended.check}
 
 
 def _findings(args):

@@ -94,8 +94,8 @@ def _compare(code, kind, verb):
             f"{verb} {cost[1]}, mutex's {cost[0]}")
 
 
-def check(compiler, scratch):
-    for way in (["-O1"], ["-O2"], ["-O3"], ["-Os"]):
+def check(compiler, scratch, ways=("-O1", "-O2", "-O3", "-Os")):
+    for way in ([option] for option in ways):
         code = _read(compiler, scratch, way)
         table = []
         for verb in ("lock", "unlock"):
