@@ -14,7 +14,7 @@ ELSEWHERE. Each wrapper hands on each verb of the locks inside.
 
 --check fails where a part is not what --write would write, a verb is missing
 without a reason, or a reason is left over.
-Run: verbs.py --root DIR --check | --write [--all]
+Run: verbs.py --root DIR --check | --write [--all] [--lists]
 """
 import fnmatch
 import re
@@ -883,7 +883,11 @@ def update(root, parts, write):
     return wrong
 
 
-def findings(root, cxx, inside, write):
+def findings(root, cxx, inside, write, lists):
+    wrong = []
+    if lists:
+        listed(root, wrong)
+        return wrong + update_c(root, write)
     # The page asks what klock.h has.
     wrong = update_c(root, write)
     page = Page(root, cxx, inside)
@@ -902,9 +906,11 @@ def main():
     what.add_argument("--write", action="store_true")
     parser.add_argument("--all", action="store_true",
                         help="call the verbs of wrappers of each lock")
+    parser.add_argument("--lists", action="store_true",
+                        help="only the lists, verbs.hpp and C's: no table")
     args = parser.parse_args()
     wrong = findings(args.root, args.cxx, INSIDE if args.all else CALLED,
-                     args.write)
+                     args.write, args.lists)
     for line in wrong:
         print(line)
     return 1 if wrong else 0
