@@ -105,6 +105,16 @@ try_lock_until(L &lock, unsigned cpu, u64 deadline,
 		return lock.try_lock_until(cpu, deadline);
 }
 
+/* Refuses the two in another order. */
+template <try_cpu_lock L, same_as<u64> Time, same_as<unsigned> Cpu>
+bool try_lock_until(L &lock, Time time, Cpu cpu)
+{
+	static_assert(!same_as<Cpu, unsigned>,
+		      "try_lock_until(lock, cpu, deadline): first the CPU's "
+		      "number");
+	return try_lock_until(lock, cpu, time);
+}
+
 /* Tries for that many cycles from now. */
 template <try_plain_lock L>
 [[nodiscard]] bool
@@ -130,6 +140,16 @@ try_lock_for(L &lock, unsigned cpu, u64 how_long,
 	     detail::site_of<L> by = caller_site<detail::site_of<L>>())
 {
 	return try_lock_until(lock, cpu, deadline_in(how_long), by);
+}
+
+/* Refuses the two in another order. */
+template <try_cpu_lock L, same_as<u64> Time, same_as<unsigned> Cpu>
+bool try_lock_for(L &lock, Time time, Cpu cpu)
+{
+	static_assert(!same_as<Cpu, unsigned>,
+		      "try_lock_for(lock, cpu, how_long): first the CPU's "
+		      "number");
+	return try_lock_for(lock, cpu, time);
 }
 
 } // namespace klock

@@ -29,6 +29,8 @@
 #include <klock/order_calls.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/rescue_guard.hpp>
+#include <klock/timeout_lock.hpp>
+#include <klock/try_lock_until.hpp>
 
 #include <mutex>
 
@@ -87,6 +89,7 @@ leveled<checked_lock<inheriting_mutex, "bus">, 1> first_bus;
 annotated_lock<checked_lock<ticket>> annotated;
 annotated_lock<tree> annotated_folders;
 phase_fair_lock<u8> upgradable;
+timeout_lock<4> by_number;
 u64 deadline;
 wait_result why;
 
@@ -123,6 +126,7 @@ void right_ones()
 	{ nothing_held none; level_guard held(none, at(first, caller_site())); }
 	{ auto held = by_node.lock([]() -> clh_node & { return place; }); held->a = 1; }
 	{ why = why_ended(files.try_lock_until(deadline), deadline); why = why_ended(false, 0); }
+	{ sum = try_lock_until(by_number, cpu_id(), deadline); sum = try_lock_for(by_number, 1, 1000); }
 }
 
 #if WRONG == 1
@@ -232,6 +236,10 @@ void errors()
 	{ why = why_ended(deadline, files.try_lock_until(deadline)); } // says-note{{here}}
 	{ why = why_ended(bus.lock_until(deadline), deadline); } // says-note{{here}}
 	{ why = why_ended(false, files.try_lock_until(deadline)); } // says-note{{here}}
+	// says-error@*:* {{try_lock_until(lock, cpu, deadline): first the CPU's number}}
+	{ sum = try_lock_until(by_number, deadline, cpu_id()); } // says-note{{here}}
+	// says-error@*:* {{try_lock_for(lock, cpu, how_long): first the CPU's number}}
+	{ sum = try_lock_for(by_number, deadline, cpu_id()); } // says-note{{here}}
 	// says-error@*:* 6 {{a recursive_lock is not handed over: its owner alone releases it}}
 	{ handed_over(folders); } // says-note{{here}}
 	{ handed_over(checked_folders); } // says-note{{here}}
