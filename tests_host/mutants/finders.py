@@ -94,6 +94,10 @@ class Finder:
     def groups(self, pairs):
         return [[pair] for pair in pairs]
 
+    def sees(self, row):
+        """Whether one of the files of the row is in what it runs."""
+        return True
+
     def planted(self, pairs, folder):
         plant([row for row, _ in pairs], self.root, folder)
 
@@ -104,6 +108,11 @@ class Program(Finder):
     def __init__(self, args, program):
         super().__init__(args)
         self.program = program
+
+    def sees(self, row):
+        code = Path(self.program).read_bytes()
+        return any(rows.mark_of(change.file).encode() in code
+                   for change in row.changes)
 
     def case(self, test, number=0):
         """Escapes what Catch2 takes for more than a name."""

@@ -81,8 +81,10 @@ def run(args):
     jobs = sum((jobs_of(finder, [pair for pair in pairs
                                  if pair[1].finder == name])
                 for name, finder in found.items()), [])
+    faults = [f"{row.at}: {row.name}: {test.finder} includes none of its files"
+              for row, test in pairs if not found[test.finder].sees(row)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        faults = sum(pool.map(lambda job: job[0](*job[1:]), jobs), [])
+        faults += sum(pool.map(lambda job: job[0](*job[1:]), jobs), [])
     number = len({row.name for row, _ in pairs})
     print("\n".join([*faults, f"{number} mutants, {len(jobs)} runs, "
                               f"{len(faults)} wrong"]))

@@ -274,5 +274,15 @@ def asleep(rows, root):
             planted.setdefault(change.file, (text, []))[1].extend(
                 (row, place) for place in places(row, change, text))
     return {file: _rendered(text, 0, len(text), sorted(all_of, key=_order))
-            .replace(LICENCE, "#include <switch.hpp>\n", 1)
+            .replace(LICENCE, "#include <switch.hpp>\n", 1) + _mark(file)
             for file, (text, all_of) in planted.items()}
+
+
+def mark_of(file):
+    """A text that is in each program which includes the planted copy."""
+    return f"mutants of {file};"
+
+
+def _mark(file):
+    return ("namespace mutants { [[gnu::used]] static constexpr char "
+            f'of_{zlib.crc32(file.encode())}[] = "{mark_of(file)}"; }}\n')

@@ -108,6 +108,9 @@ WRONG = [
      row("other", NEXT) + "says next is 2\n", "does not say ['next is 2']"),
     ("run", "no such program", row("nobody", NEXT, "other: next"),
      "there is no finder other"),
+    ("run", "a file that the program does not include",
+     row("away", NEXT).replace("toy.hpp", "away.hpp"),
+     "away: toy includes none of its files"),
     ("run", "what is no fault is found",
      row("found", NEXT).replace("found by", "not found by"),
      "found: found by 'next'"),
@@ -120,7 +123,8 @@ class Bench:
     def __init__(self, folder, cxx):
         self.folder, self.cxx = folder, cxx
         (folder / "lib/klock").mkdir(parents=True)
-        (folder / "lib/klock/toy.hpp").write_text(HEADER)
+        for name in ("toy", "away"):
+            (folder / f"lib/klock/{name}.hpp").write_text(HEADER)
         (folder / "test.cpp").write_text(TEST)
         (folder / "tests_qemu/lab").mkdir(parents=True)
         (folder / "tests_qemu/lab/options.hpp").write_text("\tlost_row,\n")
@@ -142,7 +146,8 @@ class Bench:
         if command == "plant" or ended[0]:
             return ended
         subprocess.run([self.cxx, "-std=c++20", f"-I{planted}",
-                        f"-I{planted}/lib", self.folder / "test.cpp", "-o",
+                        f"-I{planted}/lib", f"-I{self.folder}/lib",
+                        self.folder / "test.cpp", "-o",
                         self.folder / "test"], check=True)
         return self.call("run", table, "--programs",
                          f"toy={self.folder / 'test'}")
