@@ -69,11 +69,14 @@
  * held which a setting handler has interrupted; nor of one whose holder has
  * waited for the event before and sets it now (a semaphore used as a lock
  * behind it), or the other way round. So a setter seen without the lock is
- * proof that there is no danger, and one that comes later may make a report a
- * false one: harmless(lock, event) says so. A lock that the setter needs before
- * it sets the event, and releases, is not seen: acquired() and released() of
- * the event's name (order_calls.hpp), where the way to set() begins and ends,
- * make it one that is held.
+ * proof that there is no danger, also one that fills a semaphore at start-up:
+ * it has its units from its constructor. A setter that comes later may make a
+ * report a false one: harmless(lock, event) says so. A lock that the setter
+ * needs before it sets the event, and releases, is not seen. By what runs, a
+ * right program is the same: its waiter has seen under that lock that the
+ * setter is past it. acquired() and released() of the event's name
+ * (order_calls.hpp), where the way to set() begins and ends, tell the two
+ * apart: the event is then held on it.
  *                              Checked: unit/sleep: checked: an event
  *
  * Context: any. A class that an NMI handler is the first to try is not learned

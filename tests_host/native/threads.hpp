@@ -143,7 +143,8 @@ struct standstill {
 	 * FNV-1a over volatile bytes. The threads write them meanwhile, and
 	 * that is what is to be seen: no race that a sanitizer should report.
 	 */
-	[[gnu::no_sanitize("thread"), gnu::noinline]] u64 fingerprint() const
+	[[gnu::noinline]] __attribute__((no_sanitize("thread"))) u64
+	fingerprint() const
 	{
 		const auto *bytes = static_cast<const volatile u8 *>(shared);
 		u64 sum = 0xcbf29ce484222325u;
