@@ -213,6 +213,10 @@ class Case(locks.Case):
             initial |= self.after([before], initial)
         self.carry_out(Memory(initial, {X, Y}))
 
+    def are_alike(self, one, two):
+        """Each thread has a stack and variables of its own."""
+        return False
+
     def interpreter(self, cpu):
         found = self.machine.interpreter(self.code, cpu, self.depth)
         found.stack = STACKS + 0x10000 * cpu
