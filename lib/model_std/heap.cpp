@@ -39,6 +39,9 @@ struct block {
 	usize start, bytes;
 	bool freed;
 	made_by by;
+	/* The lines that allocated and freed it, and who freed it. */
+	klock::arch::site made_at, freed_at{nullptr, 0};
+	unsigned freed_by = 0;
 };
 
 /* Bytes between two blocks, which no access may touch. */
@@ -75,7 +78,8 @@ void *take(usize bytes, usize aligned, made_by by, const void *caller)
 	if (bytes > arena_bytes || start + bytes > arena_bytes)
 		refuse("a CPU's operator new has 1 MiB in one execution",
 		       caller);
-	all.push_back({start, bytes, false, by});
+	all.push_back({start, bytes, false, by,
+		       model::detail::place_of_return(caller)});
 	std::memset(&is_set[mine][start], 0, bytes);
 	return std::memset(room[mine] + start, never_written, bytes);
 }
@@ -137,7 +141,9 @@ void give_back(void *p, made_by by, const void *caller)
 		refuse("memory is freed by an address that is not its start",
 		       caller);
 	if (f.at->freed)
-		refuse("memory is freed twice", caller);
+		model::detail::freed_twice(
+			{p, f.at->made_at, f.at->freed_at, f.at->freed_by},
+			model::detail::place_of_return(caller));
 	if (by != f.at->by)
 		refuse(by == made_by::malloc
 			       ? "free() of memory of operator new"
@@ -146,6 +152,8 @@ void give_back(void *p, made_by by, const void *caller)
 	look_for_held(p, f.at->bytes, caller);
 	model::detail::storage_ends(p, f.at->bytes, caller);
 	f.at->freed = true;
+	f.at->freed_at = model::detail::place_of_return(caller);
+	f.at->freed_by = model::cpu();
 }
 
 void *allocate(usize bytes, usize aligned, const void *caller)

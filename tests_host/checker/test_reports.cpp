@@ -176,22 +176,55 @@ TEST_CASE("reports: what is the explorer's own is told apart from globals")
 	CHECK_FALSE(has(in, "static"));
 }
 
+TEST_CASE("reports: what is freed twice is named, and who freed it before")
+{
+	struct world {
+		std::atomic<int *> to{nullptr};
+	};
+	const auto r = model::explore_threads<world>(
+		{}, [](world &) {},
+		[](world &w) {
+			int *const made = new int(1);
+			w.to.store(made);
+			delete made;
+		},
+		[](world &w) { delete w.to.load(); });
+	const std::string said =
+		pattern::replaced(r.message, "test_reports.cpp:[0-9]+", "@");
+
+	INFO(r.timeline);
+	CHECK(has(said, "freed twice: new0.0, allocated at @, freed before by "
+			"cpu"));
+	CHECK(verdict::times(said, {"@"}) == 2);
+	CHECK(has(r.timeline, "(test_reports.cpp:"));
+}
+
 TEST_CASE("reports: what one read-modify-write would mend is said")
 {
 	struct world {
 		std::atomic<int> count{0};
 	};
-	const auto in = [](auto body) {
+	const auto in = [](auto body, int least = 2) {
 		return model::explore<world>(
 			       {.runs = {1, 1}},
 			       [body](world &w, unsigned) { body(w); },
-			       [](world &w) { model::check(w.count == 2); })
+			       [least](world &w) {
+				       model::check(w.count >= least);
+			       })
 			.cause;
 	};
 
 	CHECK(has(in([](world &w) { w.count.store(w.count.load() + 1); }),
 		  "; rows 3 and 4 as one read-modify-write "
 		  "(test_reports.cpp:"));
+	/* A look, and then an addition. */
+	CHECK(has(in(
+			  [](world &w) {
+				  if (!w.count.load())
+					  model::check(!w.count++);
+			  },
+			  1),
+		  "as one read-modify-write"));
 	CHECK_FALSE(has(in([](world &w) { w.count.store(1); }),
 			"read-modify-write"));
 }

@@ -147,6 +147,22 @@ void detail::keep_bits(const void *at, usize bytes, u64 of_value)
 			byte[i] &= static_cast<u8>(~other);
 }
 
+void detail::freed_twice(const freed_block &b, site s)
+{
+	const detail::checker_runs now;
+	reporter &to = the_checker().reports;
+	const auto at = [](site where) {
+		return where.file ? " at " + text(where) : "";
+	};
+
+	to.report(bug::failed_check,
+		  "failed: memory is freed twice: " + to.known.of(b.start) +
+			  ", allocated" + at(b.made_at) +
+			  ", freed before by cpu" + std::to_string(b.freed_by) +
+			  at(b.freed_at),
+		  s);
+}
+
 void detail::refuse(const char *what, const void *caller)
 {
 	const detail::checker_runs now;

@@ -427,6 +427,18 @@ std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 	return all + (where.empty() ? "" : " (" + where + ")");
 }
 
+/* The CPU's next write to the location that this event reads; or none. */
+static ref next_write(const graph &g, ref read)
+{
+	if (g.at(read).what != kind::read)
+		return {};
+	for (ref w = read; ++w.index <= g.length(w.cpu);)
+		if (g.at(w).what == kind::write &&
+		    g.at(w).location == g.at(read).location)
+			return w;
+	return {};
+}
+
 /*
  * "; rows 1 and 2 as one read-modify-write (...) would forbid it": a CPU loads
  * and then stores, and another CPU's store to that location came in between.
@@ -439,20 +451,16 @@ std::string cause_finder::text_of_rmw(const shown_fault &f) const
 	for (unsigned c = 0; c < g.cpus; c++)
 		for (unsigned i = 1; i < g.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const ref w{static_cast<u8>(c), static_cast<u8>(i + 1)};
-			const event &load = g.at(r), &store = g.at(w);
+			const ref w = next_write(g, r);
 
-			if (load.what != kind::read ||
-			    store.what != kind::write || store.exclusive ||
-			    store.location != load.location ||
-			    store.mo == g.position(load) + 1u)
+			if (!w.index || g.at(w).mo == g.position(g.at(r)) + 1u)
 				continue;
 			const std::string rows = f.rows.row_of(r);
 			if (!rows.empty())
 				return "; rows " + rows + " and " +
 				       f.rows.row_of(w) +
 				       " as one read-modify-write (" +
-				       text(operations[load.op].where) +
+				       text(operations[g.at(r).op].where) +
 				       ") would forbid it";
 		}
 	return {};

@@ -103,6 +103,14 @@ void plain_access(const void *at, klock::usize bytes, bool writes,
 /* The compiler's hook where a function begins, and where it ends (null). */
 void frame(const void *at, const void *returns_to, const void *caller);
 
+/* Reports that a block is freed here that was freed there. */
+struct freed_block {
+	const void *start;
+	klock::arch::site made_at, freed_at;
+	unsigned freed_by;
+};
+void freed_twice(const freed_block &, klock::arch::site);
+
 /* Ends the objects in this storage: nothing uses it any more. */
 void storage_ends(const void *at, klock::usize bytes, const void *caller);
 
