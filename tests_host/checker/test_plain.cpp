@@ -775,6 +775,34 @@ TEST_CASE("plain: faults on the heap are named, with the line")
 	}
 }
 
+/* More than so many KiB of the stack. */
+[[gnu::noinline]] static int uses_stack(int kibibytes)
+{
+	volatile char much[1024] = {};
+
+	much[kibibytes] = 1;
+	return kibibytes ? uses_stack(kibibytes - 1) + much[kibibytes] : 0;
+}
+
+TEST_CASE("plain: a CPU's stack is as large as the options say")
+{
+	struct nothing {};
+	const auto recurses = [](klock::usize bytes) {
+		return model::explore<nothing>(
+			{.sections = {1, 1}, .stack_bytes = bytes},
+			[](nothing &, unsigned) {
+				model::check(uses_stack(150) == 150);
+			});
+	};
+
+	for (int i = 0; i < 2; i++) {
+		verdict::right(recurses(300'000));
+		verdict::found(bug::crash, recurses(64 * 1024),
+			       "crash: SIGSEGV: the CPU's stack is full: "
+			       "options.stack_bytes is 65536");
+	}
+}
+
 thread_local int of_a_thread;
 
 TEST_CASE("plain: what shared pointers count")

@@ -182,8 +182,13 @@ std::string text_of(int number, const siginfo_t &info, const checker &c)
 		return text; /* raise() and abort() */
 	if (number != SIGSEGV && number != SIGBUS)
 		return text;
-	if (c.runs.is_below_stack(info.si_addr))
-		return text + ": the CPU's stack is full";
+	if (c.runs.is_below_stack(info.si_addr)) {
+		text += ": the CPU's stack is full";
+		if (const usize bytes = c.runs.stack_bytes())
+			text += ": options.stack_bytes is " +
+				std::to_string(bytes);
+		return text;
+	}
 	/* The machine does not report an address that no pointer can have. */
 	if (info.si_code == SI_KERNEL)
 		return text + " at an address that no memory can have";

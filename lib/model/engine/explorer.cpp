@@ -56,7 +56,7 @@ result checker::explore(program &p, const options &given)
 		return task.out;
 	}
 	const code_traps of_assembly;
-	cpus.make(count);
+	cpus.make(count, given.stack_bytes);
 	reports.known.explores =
 		static_cast<const char *>(__builtin_frame_address(0));
 	reports.known.stacks.clear();

@@ -325,12 +325,12 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 
 void own_stack::start_run(const char *from, const char *to, bool shown)
 {
-	low = from;
-	high = to;
-	if (notes > ~u32{0} / 2) {
+	if (notes > ~u32{0} / 2 || to - from != high - low) {
 		bytes.clear();
 		notes = 0;
 	}
+	low = from;
+	high = to;
 	start = notes;
 	shared.clear();
 	ends.clear();

@@ -65,6 +65,15 @@ struct runner : private run_parts {
 	bool runs_code() const;
 	/* Whether the address is below a CPU's stack, where a full one ends. */
 	bool is_below_stack(const void *at) const;
+	/* The size of the CPU's stack; 0: at the end, there is none. */
+	usize stack_bytes() const
+	{
+		const fiber &f = cpus.stack(cpus.current());
+
+		return cpus.now() == scheduler::phase::ending
+			       ? 0
+			       : static_cast<usize>(f.high() - f.low());
+	}
 
       private:
 	void walk_or_run();

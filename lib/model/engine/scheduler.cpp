@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler.hpp"
 
+#include <unistd.h>
+
 namespace model {
 
-void scheduler::make(unsigned many)
+void scheduler::make(unsigned many, std::size_t stack_bytes)
 {
+	const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+
+	/* Room for a frame at least, in whole pages. */
+	stack_bytes = stack_bytes < 2 * page
+			      ? 2 * page
+			      : (stack_bytes + page - 1) & ~(page - 1);
+	if (made() && stack_bytes != static_cast<std::size_t>(stack(0).high() -
+							      stack(0).low()))
+		cpus.clear();
 	while (cpus.size() < many)
-		cpus.push_back(std::make_unique<one>());
+		cpus.push_back(std::make_unique<one>(stack_bytes));
 	give_turn(0);
 }
 

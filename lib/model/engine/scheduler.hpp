@@ -46,8 +46,9 @@ struct scheduler {
 		~watcher() = default;
 	};
 
-	/* Makes as many CPUs, if there are fewer. */
-	void make(unsigned cpus);
+	/* Makes as many CPUs, if there are fewer; all anew for other stacks.
+	 */
+	void make(unsigned cpus, std::size_t stack_bytes);
 
 	/* A run begins: code(with) is what each CPU runs. watches may be null.
 	 */
@@ -114,6 +115,8 @@ struct scheduler {
 
       private:
 	struct one {
+		explicit one(std::size_t stack_bytes) : stack(stack_bytes) {}
+
 		fiber stack;
 		state is = state::done;
 		ref source; /* at_source: the event */

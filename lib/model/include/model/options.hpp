@@ -83,6 +83,9 @@ struct options {
 	 */
 	double idle_seconds = 10;
 
+	/* The stack of each CPU, with what the checker itself takes of it. */
+	klock::usize stack_bytes = 64 * 1024;
+
 	/* How often the handler may interrupt each CPU, wherever it can. */
 	unsigned interrupts = 0;
 	bool non_maskable = false; /* whatever the interrupt flag says */
