@@ -10,6 +10,9 @@
 #include <catch.hpp>
 
 #include <atomic>
+#include <barrier>
+#include <latch>
+#include <semaphore>
 
 namespace of_waits {
 
@@ -342,6 +345,126 @@ TEST_CASE("waits: a bound is for turns in a row of the loop without an end")
 	CHECK(r.ok());
 	CHECK(r.complete > 0);
 	CHECK(r.limit.find("max_events: ") == 0);
+}
+
+/* -- The library's latch, semaphore and barrier -----------------------------
+ */
+
+namespace {
+
+struct meeting {
+	std::latch latch{2};
+	std::counting_semaphore<2> free{0};
+	std::binary_semaphore mutex{1};
+	std::barrier<> barrier{2};
+	int data = 0;
+};
+
+const struct {
+	const char *what;
+	bug found; /* none: it is right */
+	void (*first)(meeting &);
+	void (*second)(meeting &);
+} meetings[] = {
+	{"a latch", bug::none,
+	 [](meeting &m) {
+		 m.data = 1;
+		 m.latch.count_down();
+	 },
+	 [](meeting &m) {
+		 m.latch.arrive_and_wait();
+		 model::check(m.data == 1 && m.latch.try_wait());
+	 }},
+	{"a latch that is not waited for", bug::data_race,
+	 [](meeting &m) {
+		 m.data = 1;
+		 m.latch.count_down();
+	 },
+	 [](meeting &m) {
+		 m.latch.count_down();
+		 model::check(m.data < 2);
+	 }},
+	{"a latch at which one does not arrive", bug::deadlock,
+	 [](meeting &) {}, [](meeting &m) { m.latch.arrive_and_wait(); }},
+	{"a semaphore", bug::none,
+	 [](meeting &m) {
+		 m.data = 1;
+		 m.free.release();
+	 },
+	 [](meeting &m) {
+		 m.free.acquire();
+		 m.data = 2;
+	 }},
+	{"a semaphore's try", bug::none,
+	 [](meeting &m) {
+		 m.data = 1;
+		 m.free.release(2);
+	 },
+	 [](meeting &m) {
+		 if (m.free.try_acquire())
+			 m.data = 2;
+	 }},
+	{"a semaphore that is not released", bug::deadlock,
+	 [](meeting &m) { (void)m.free.try_acquire(); },
+	 [](meeting &m) { m.free.acquire(); }},
+	{"a semaphore as a mutex", bug::none,
+	 [](meeting &m) {
+		 m.mutex.acquire();
+		 m.data++;
+		 m.mutex.release();
+	 },
+	 [](meeting &m) {
+		 m.mutex.acquire();
+		 m.data++;
+		 m.mutex.release();
+	 }},
+	{"a barrier, twice", bug::none,
+	 [](meeting &m) {
+		 m.data = 1;
+		 m.barrier.arrive_and_wait();
+		 m.barrier.arrive_and_wait();
+		 m.data = 2;
+	 },
+	 [](meeting &m) {
+		 m.barrier.arrive_and_wait();
+		 model::check(m.data == 1);
+		 m.barrier.arrive_and_wait();
+	 }},
+	{"a barrier that is left", bug::none,
+	 [](meeting &m) {
+		 m.data = 1;
+		 m.barrier.arrive_and_drop();
+	 },
+	 [](meeting &m) {
+		 m.barrier.arrive_and_wait();
+		 model::check(m.data == 1);
+		 m.barrier.arrive_and_wait();
+	 }},
+	{"a barrier that is not waited at", bug::data_race,
+	 [](meeting &m) {
+		 m.data = 1;
+		 m.barrier.arrive_and_wait();
+	 },
+	 [](meeting &m) {
+		 (void)m.barrier.arrive();
+		 model::check(m.data < 2);
+	 }},
+};
+
+} // namespace
+
+TEST_CASE("waits: the library's latch, semaphore and barrier")
+{
+	for (const auto &one : meetings) {
+		const auto r = model::explore_threads<meeting>(
+			{}, [](meeting &) {}, one.first, one.second);
+
+		INFO(one.what);
+		if (one.found == bug::none)
+			verdict::right(r);
+		else
+			verdict::found(one.found, r);
+	}
 }
 
 /* -- Sleepers ---------------------------------------------------------------
