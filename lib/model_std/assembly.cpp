@@ -155,9 +155,9 @@ bool reads(string_view text)
 bool is_librarys(string_view function)
 {
 	for (const string_view start :
-	     {"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx",
-	      "_ZT", "_Zn", "_Zd", "_start", "_init", "_fini", "Annotate",
-	      "RunningOnValgrind", "__atomic_"})
+	     {"_ZNSt", "_ZNKSt", "_ZSt", "_ZZNSt", "_ZZNKSt", "_ZZSt",
+	      "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZT", "_Zn", "_Zd", "_start",
+	      "_init", "_fini", "Annotate", "RunningOnValgrind", "__atomic_"})
 		if (function.starts_with(start))
 			return true;
 	return false;
