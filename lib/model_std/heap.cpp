@@ -310,6 +310,7 @@ KLOCK_WRAPPED(void *, calloc, usize many, usize bytes)
 		return nullptr;
 	void *const p = take(all, usual, made_by::malloc, KLOCK_CALLER);
 	model::detail::plain_access(p, all, true, KLOCK_CALLER);
+	const model::detail::checker_runs now;
 	/* A loop, as a wrapped memset() would be reported as another access. */
 	for (usize i = 0; i < all; i++)
 		static_cast<volatile char *>(p)[i] = 0;
@@ -378,6 +379,7 @@ template <typename Lock>
 window word_of(const Lock *l, usize also, const void *caller)
 {
 	const auto *const bytes = reinterpret_cast<const unsigned char *>(l);
+	const model::detail::checker_runs now;
 
 	for (usize i = 4 + also; i < sizeof(*l); i++)
 		if (bytes[i])

@@ -573,10 +573,14 @@ void klock_gate_asks(const record *r, arguments a, const void *caller)
 {
 	if (!model::detail::cpu_runs())
 		return;
-	if (r->looks)
+	if (r->looks) {
+		const model::detail::checker_runs now;
 		r->looks->at(a, caller);
-	else
+	} else {
 		model::detail::refuse(r->in_source, caller);
+	}
+	/* The system cannot access what is protected. */
+	model::detail::open_memory();
 }
 
 #if defined(__x86_64__)
@@ -736,6 +740,7 @@ struct part {
 		usize bytes = 0;
 	} relocations[2];
 	usize fixed = 0, fixed_bytes = 0; /* read-only after the start */
+	usize code = 0, code_bytes = 0;
 
 	template <typename Do>
 	void for_each(Do what) const
@@ -777,6 +782,10 @@ part part_of(const dl_phdr_info &from)
 		if (header.p_type == PT_GNU_RELRO) {
 			p.fixed = p.base + header.p_vaddr;
 			p.fixed_bytes = header.p_memsz;
+		}
+		if (header.p_type == PT_LOAD && header.p_flags & PF_X) {
+			p.code = p.base + header.p_vaddr;
+			p.code_bytes = header.p_memsz;
 		}
 	}
 	for (; d && d->d_tag != DT_NULL; d++) {
@@ -946,6 +955,19 @@ void change_all(const part &p, std::vector<change> all)
 } // namespace klock_own
 using namespace klock_own;
 
+struct code_range {
+	usize from, bytes;
+};
+static std::vector<code_range> code_of_parts;
+
+bool model::detail::is_of_code(const void *instruction)
+{
+	for (const code_range &r : code_of_parts)
+		if (reinterpret_cast<usize>(instruction) - r.from < r.bytes)
+			return true;
+	return false;
+}
+
 const char *model::detail::see_imports()
 {
 	static unsigned long long seen = 0;
@@ -958,8 +980,11 @@ const char *model::detail::see_imports()
 		return "calls of the C and the C++ library are not seen: the "
 		       "program has them in it; link without -static, "
 		       "-static-libstdc++";
-	for (const part &p : all)
+	code_of_parts.clear();
+	for (const part &p : all) {
 		change_all(p, changes_of(p, all));
+		code_of_parts.push_back({p.code, p.code_bytes});
+	}
 	seen = changes_of_parts();
 	return nullptr;
 }
@@ -990,5 +1015,6 @@ std::vector<model::detail::told> model::detail::told_parts()
 #else
 
 const char *model::detail::see_imports() { return nullptr; }
+bool model::detail::is_of_code(const void *) { return false; }
 
 #endif

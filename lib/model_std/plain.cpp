@@ -17,6 +17,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 
 namespace klock_own {
 namespace {
@@ -52,6 +53,7 @@ void copies_text(void *to, const void *of, usize bytes, const void *caller)
 /* The length up to a zero, `end`, or `most`. */
 usize length(const char *of, usize most, char end = 0)
 {
+	const model::detail::checker_runs now;
 	usize n = 0;
 
 	while (n < most && of[n] && of[n] != end)
@@ -64,6 +66,7 @@ usize common(const void *a, const void *b, usize most, bool texts)
 {
 	const char *const x = static_cast<const char *>(a);
 	const char *const y = static_cast<const char *>(b);
+	const model::detail::checker_runs now;
 
 	for (usize n = 0; n < most; n++)
 		if (x[n] != y[n] || (texts && !x[n]))
@@ -71,10 +74,52 @@ usize common(const void *a, const void *b, usize most, bool texts)
 	return most;
 }
 
+bool differs(void **at, void *now)
+{
+	const model::detail::checker_runs here;
+
+	return *at != now;
+}
+
+/* Calls a function that accesses memory for the code. */
+template <typename Result, typename... Arguments>
+Result apart(Result (*function)(Arguments...),
+	     std::type_identity_t<Arguments>... with)
+{
+	if (!model::detail::looks || !model::detail::in_body)
+		return function(with...);
+	const model::detail::checker_runs now;
+
+	model::detail::open_memory();
+	return function(with...);
+}
+
+/* Load and store the value that a compare-and-swap expects. */
+template <typename T>
+T looked(const void *expected, const void *caller)
+{
+	touched(expected, sizeof(T), false, caller, access_of::statement);
+	const model::detail::checker_runs now;
+	return *static_cast<const T *>(expected);
+}
+template <typename T>
+void put(void *expected, T found, const void *caller)
+{
+	touched(expected, sizeof(T), true, caller, access_of::statement);
+	const model::detail::checker_runs now;
+	*static_cast<T *>(expected) = found;
+}
+
 /* Converts a compiler's order: consume is acquire. */
 order from(int o)
 {
 	return o == __ATOMIC_CONSUME ? order::acquire : static_cast<order>(o);
+}
+
+void reads_format(const char *how, const void *caller)
+{
+	if (model::detail::in_body)
+		touched(how, length(how, ~usize{0}) + 1, false, caller);
 }
 
 /* null: it is not. */
@@ -148,26 +193,28 @@ void __tsan_vptr_read(void **at)
 }
 void __tsan_vptr_update(void **at, void *now)
 {
-	if (*at != now)
+	if (differs(at, now))
 		touched(at, sizeof(*at), true, KLOCK_CALLER,
 			access_of::statement);
+	else
+		model::detail::tell(at, sizeof(*at), true);
 }
 
 /* The hook by which compilers copy; the caller gives the size. */
 void *__tsan_memcpy(void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
-	return std::memcpy(to, of, bytes);
+	return apart(std::memcpy, to, of, bytes);
 }
 void *__tsan_memmove(void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
-	return std::memmove(to, of, bytes);
+	return apart(std::memmove, to, of, bytes);
 }
 void *__tsan_memset(void *to, int with, usize bytes)
 {
 	touched(to, bytes, true, KLOCK_CALLER, access_of::statement);
-	return std::memset(to, with, bytes);
+	return apart(std::memset, to, with, bytes);
 }
 
 /* -- The C library's -------------------------------------------------------
@@ -176,22 +223,22 @@ void *__tsan_memset(void *to, int with, usize bytes)
 KLOCK_WRAPPED(void *, memcpy, void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
-	return __real_memcpy(to, of, bytes);
+	return apart(__real_memcpy, to, of, bytes);
 }
 KLOCK_WRAPPED(void *, mempcpy, void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
-	return __real_mempcpy(to, of, bytes);
+	return apart(__real_mempcpy, to, of, bytes);
 }
 KLOCK_WRAPPED(void *, memmove, void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
-	return __real_memmove(to, of, bytes);
+	return apart(__real_memmove, to, of, bytes);
 }
 KLOCK_WRAPPED(void *, memset, void *to, int with, usize bytes)
 {
 	touched(to, bytes, true, KLOCK_CALLER, access_of::statement);
-	return __real_memset(to, with, bytes);
+	return apart(__real_memset, to, with, bytes);
 }
 KLOCK_WRAPPED(int, memcmp, const void *a, const void *b, usize bytes)
 {
@@ -199,7 +246,7 @@ KLOCK_WRAPPED(int, memcmp, const void *a, const void *b, usize bytes)
 
 	touched(a, n, false, KLOCK_CALLER);
 	touched(b, n, false, KLOCK_CALLER);
-	return __real_memcmp(a, b, bytes);
+	return apart(__real_memcmp, a, b, bytes);
 }
 /* clang makes this of a memcmp() that is compared with 0. */
 KLOCK_WRAPPED(int, bcmp, const void *a, const void *b, usize bytes)
@@ -208,7 +255,7 @@ KLOCK_WRAPPED(int, bcmp, const void *a, const void *b, usize bytes)
 
 	touched(a, n, false, KLOCK_CALLER);
 	touched(b, n, false, KLOCK_CALLER);
-	return __real_bcmp(a, b, bytes);
+	return apart(__real_bcmp, a, b, bytes);
 }
 KLOCK_WRAPPED(int, strcmp, const char *a, const char *b)
 {
@@ -216,7 +263,7 @@ KLOCK_WRAPPED(int, strcmp, const char *a, const char *b)
 
 	touched(a, n, false, KLOCK_CALLER);
 	touched(b, n, false, KLOCK_CALLER);
-	return __real_strcmp(a, b);
+	return apart(__real_strcmp, a, b);
 }
 KLOCK_WRAPPED(int, strncmp, const char *a, const char *b, usize most)
 {
@@ -224,7 +271,7 @@ KLOCK_WRAPPED(int, strncmp, const char *a, const char *b, usize most)
 
 	touched(a, n, false, KLOCK_CALLER);
 	touched(b, n, false, KLOCK_CALLER);
-	return __real_strncmp(a, b, most);
+	return apart(__real_strncmp, a, b, most);
 }
 KLOCK_WRAPPED(usize, strlen, const char *of)
 {
@@ -236,13 +283,13 @@ KLOCK_WRAPPED(usize, strlen, const char *of)
 KLOCK_WRAPPED(char *, strcpy, char *to, const char *of)
 {
 	copies_text(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
-	return __real_strcpy(to, of);
+	return apart(__real_strcpy, to, of);
 }
 /* Compilers make this of a strcpy() whose end is used. */
 KLOCK_WRAPPED(char *, stpcpy, char *to, const char *of)
 {
 	copies_text(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
-	return __real_stpcpy(to, of);
+	return apart(__real_stpcpy, to, of);
 }
 KLOCK_WRAPPED(char *, strncpy, char *to, const char *of, usize bytes)
 {
@@ -250,7 +297,7 @@ KLOCK_WRAPPED(char *, strncpy, char *to, const char *of, usize bytes)
 
 	touched(of, n < bytes ? n + 1 : n, false, KLOCK_CALLER);
 	touched(to, bytes, true, KLOCK_CALLER);
-	return __real_strncpy(to, of, bytes);
+	return apart(__real_strncpy, to, of, bytes);
 }
 KLOCK_WRAPPED(char *, strcat, char *to, const char *of)
 {
@@ -258,7 +305,7 @@ KLOCK_WRAPPED(char *, strcat, char *to, const char *of)
 
 	touched(to, n + 1, false, KLOCK_CALLER);
 	copies_text(to + n, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
-	return __real_strcat(to, of);
+	return apart(__real_strcat, to, of);
 }
 
 KLOCK_WRAPPED(char *, strncat, char *to, const char *of, usize most)
@@ -268,7 +315,7 @@ KLOCK_WRAPPED(char *, strncat, char *to, const char *of, usize most)
 	touched(to, n + 1, false, KLOCK_CALLER);
 	touched(of, more < most ? more + 1 : more, false, KLOCK_CALLER);
 	touched(to + n, more + 1, true, KLOCK_CALLER);
-	return __real_strncat(to, of, most);
+	return apart(__real_strncat, to, of, most);
 }
 KLOCK_WRAPPED(char *, stpncpy, char *to, const char *of, usize bytes)
 {
@@ -276,7 +323,7 @@ KLOCK_WRAPPED(char *, stpncpy, char *to, const char *of, usize bytes)
 
 	touched(of, n < bytes ? n + 1 : n, false, KLOCK_CALLER);
 	touched(to, bytes, true, KLOCK_CALLER);
-	return __real_stpncpy(to, of, bytes);
+	return apart(__real_stpncpy, to, of, bytes);
 }
 KLOCK_WRAPPED(usize, strnlen, const char *of, usize most)
 {
@@ -289,17 +336,17 @@ KLOCK_WRAPPED(char *, strchr, const char *of, int what)
 {
 	touched(of, length(of, ~usize{0}, static_cast<char>(what)) + 1, false,
 		KLOCK_CALLER);
-	return __real_strchr(of, what);
+	return apart(__real_strchr, of, what);
 }
 KLOCK_WRAPPED(char *, strrchr, const char *of, int what)
 {
 	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
-	return __real_strrchr(of, what);
+	return apart(__real_strrchr, of, what);
 }
 KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
 {
 	const char *const first = static_cast<const char *>(of);
-	const void *const found = __real_memchr(of, what, bytes);
+	const void *const found = apart(__real_memchr, of, what, bytes);
 
 	touched(of,
 		found ? static_cast<usize>(static_cast<const char *>(found) -
@@ -313,6 +360,8 @@ KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
 /* Whether this format has a %s, or a %n, with whatever between. */
 static bool klock_prints_text(const char *how)
 {
+	const model::detail::checker_runs now;
+
 	for (bool within = false; *how; how++) {
 		if (within && __real_strchr("sSn", *how))
 			return true;
@@ -331,6 +380,7 @@ static bool klock_prints_text(const char *how)
 	{                                                                      \
 		std::va_list all;                                              \
                                                                                \
+		reads_format(HOW, KLOCK_CALLER);                               \
 		refused(NAME, KLOCK_CALLER);                                   \
 		va_start(all, HOW);                                            \
 		const int n = CALL;                                            \
@@ -346,12 +396,14 @@ KLOCK_BY_LIST(klock_prints_text(how) ? "fprintf() of a text" : nullptr, how,
 
 KLOCK_WRAPPED(int, vprintf, const char *how, std::va_list all)
 {
+	reads_format(how, KLOCK_CALLER);
 	refused(klock_prints_text(how) ? "vprintf() of a text" : nullptr,
 		KLOCK_CALLER);
 	return __real_vprintf(how, all);
 }
 KLOCK_WRAPPED(int, vfprintf, FILE *to, const char *how, std::va_list all)
 {
+	reads_format(how, KLOCK_CALLER);
 	refused(klock_prints_text(how) ? "vfprintf() of a text" : nullptr,
 		KLOCK_CALLER);
 	return __real_vfprintf(to, how, all);
@@ -374,10 +426,15 @@ KLOCK_WRAPPED(int, vfprintf, FILE *to, const char *how, std::va_list all)
 		volatile void *at, void *expected, klock::u##BITS v, int o,    \
 		int failed)                                                    \
 	{                                                                      \
-		return access::compare_exchange(                               \
+		const void *const caller = KLOCK_CALLER;                       \
+		auto found = looked<klock::u##BITS>(expected, caller);         \
+		const bool swapped = access::compare_exchange(                 \
 			static_cast<klock::u##BITS *>(const_cast<void *>(at)), \
-			*static_cast<klock::u##BITS *>(expected), v, from(o),  \
-			from(failed), WEAK, place(KLOCK_CALLER));              \
+			found, v, from(o), from(failed), WEAK, place(caller)); \
+                                                                               \
+		if (!swapped)                                                  \
+			put(expected, found, caller);                          \
+		return swapped;                                                \
 	}
 /* clang's: what was found. */
 #define KLOCK_SWAP_VALUE(BITS)                                                 \
@@ -391,13 +448,19 @@ KLOCK_WRAPPED(int, vfprintf, FILE *to, const char *how, std::va_list all)
 			place(KLOCK_CALLER));                                  \
 		return expected;                                               \
 	}
+/* clang calls it for a load, and loads besides: the value is not used. */
 #define KLOCK_ATOMICS(BITS)                                                    \
 	klock::u##BITS __tsan_atomic##BITS##_load(const volatile void *at,     \
 						  int o)                       \
 	{                                                                      \
-		return access::load(static_cast<const klock::u##BITS *>(       \
-					    const_cast<const void *>(at)),     \
-				    from(o), place(KLOCK_CALLER));             \
+		const auto v =                                                 \
+			access::load(static_cast<const klock::u##BITS *>(      \
+					     const_cast<const void *>(at)),    \
+				     from(o), place(KLOCK_CALLER));            \
+                                                                               \
+		model::detail::tell(const_cast<const void *>(at), BITS / 8,    \
+				    false);                                    \
+		return v;                                                      \
 	}                                                                      \
 	void __tsan_atomic##BITS##_store(volatile void *at, klock::u##BITS v,  \
 					 int o)                                \

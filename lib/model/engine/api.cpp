@@ -24,6 +24,7 @@ namespace model {
 [[gnu::weak]] void detail::heap_written(const void *, usize) {}
 [[gnu::weak]] bool detail::is_unset(const void *, usize) { return false; }
 [[gnu::weak]] const char *detail::not_wrapped() { return nullptr; }
+[[gnu::weak]] bool detail::is_of_code(const void *) { return false; }
 [[gnu::weak]] bool detail::sees_plain() { return false; }
 [[gnu::weak]] const char *detail::see_imports() { return nullptr; }
 [[gnu::weak]] const char *detail::set_traps() { return nullptr; }
@@ -113,6 +114,7 @@ void detail::frame(const void *at, const void *returns_to, const void *caller)
 	const usize depth = the_checker().memory.frame(
 		static_cast<const char *>(at), returns_to, caller);
 
+	the_checker().looks.goes_on_from(caller);
 	the_checker().loops.leave_no_traces(depth);
 }
 
@@ -124,10 +126,21 @@ void detail::plain_access(const void *at, usize bytes, bool writes,
 
 	if (writes)
 		heap_written(at, bytes);
-	if (hooked::running)
+	if (hooked::running) {
+		the_checker().looks.goes_on_from(caller);
 		depth = the_checker().code.touch(at, bytes, writes, caller, by);
+		the_checker().looks.told(at, bytes, writes);
+	}
 	the_checker().loops.leave_no_traces(depth);
 }
+
+void detail::tell(const void *at, usize bytes, bool writes)
+{
+	the_checker().looks.told(at, bytes, writes);
+}
+
+void detail::close_memory() { the_checker().looks.leave(); }
+void detail::open_memory() { the_checker().looks.let_others_access(); }
 
 void detail::misuse(const char *what, site s)
 {

@@ -27,6 +27,7 @@
  *	waits		who is blocked, and whether that is a deadlock
  *	memory		objects, races, the CPUs' stacks; what a run changes
  *	repair_list	orders that are made stronger; cause_finder: which ones
+ *	lookout		accesses that the compiler does not tell of
  *	relaxed_data	plain data that are taken as relaxed atomics
  *	loop_cutter	the code's own loops (turns: as parts of a graph)
  *	interpreter	the hooks: operations as events
@@ -55,15 +56,16 @@ struct checker {
 	scheduler cpus;
 	reporter reports{task, cpus, work};
 	model::memory memory{task, cpus, work, reports};
+	lookout looks{task, cpus};
 	relaxed_data relaxed{task,   cpus,     work, reports,
 			     memory, branches, irqs, loops};
 	loop_cutter loops{task, cpus, work, reports, waits, irqs, code};
 	interpreter code{{task, cpus, work, reports, symmetry, operations,
 			  early, learning, branches, irqs, waits, memory,
-			  repairs, relaxed, loops}};
+			  repairs, looks, relaxed, loops}};
 	runner runs{{task, cpus, work, reports, symmetry, early, learning,
-		     branches, irqs, waits, memory, repairs, relaxed, loops,
-		     code, walks, uses}};
+		     branches, irqs, waits, memory, repairs, looks, relaxed,
+		     loops, code, walks, uses}};
 
       private:
 	exploration task;

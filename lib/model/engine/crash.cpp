@@ -251,9 +251,45 @@ bool goes_on_after_trap(void *context)
 	return true;
 }
 
+/* The message for an access that the compiler does not tell of. */
+std::string text_of_untold(const void *at, bool writes)
+{
+	return std::string("refused: the compiler does not tell of this ") +
+	       (writes ? "write: " : "read: ") +
+	       the_checker().reports.known.of(at) +
+	       " (a struct passed or returned by value, a builtin, inline "
+	       "assembly, or code that is not compiled for the checker)";
+}
+
+/* Handles a fault of the lookout's. Returns false if this is none. */
+bool goes_on_after_fault(const void *at, void *context)
+{
+	checker &c = the_checker();
+	const auto is = c.looks.fault_at(at, context);
+
+	if (is != lookout::fault::untold)
+		return is == lookout::fault::goes_on;
+	{
+		const detail::checker_runs now;
+		const site where = c.memory.line_of_caller(
+			place_of(lookout::instruction_of(context)));
+		if (!is_of_checker(where)) {
+			hooked::running = nullptr;
+			c.runs.refuse(
+				text_of_untold(at, lookout::is_write(context)),
+				where);
+		}
+	}
+	c.looks.open_all();
+	return true;
+}
+
 void on_signal(int number, siginfo_t *info, void *context)
 {
-	if (number == SIGTRAP && goes_on_after_trap(context))
+	if (number == SIGSEGV && goes_on_after_fault(info->si_addr, context))
+		return;
+	if (number == SIGTRAP &&
+	    (the_checker().looks.steps(context) || goes_on_after_trap(context)))
 		return;
 	const detail::checker_runs now;
 	if (walks && explores)

@@ -34,6 +34,17 @@ struct code_traps {
 	const char *const unseen;
 };
 
+/* While it lives, accesses that the compiler does not tell of are found. */
+struct memory_looks {
+	explicit memory_looks(lookout &of) : looks(of), unseen(of.start()) {}
+	~memory_looks() { looks.end(); }
+	memory_looks(const memory_looks &) = delete;
+	memory_looks &operator=(const memory_looks &) = delete;
+
+	lookout &looks;
+	const std::string unseen;
+};
+
 result checker::explore(program &p, const options &given)
 {
 	const crash_handlers crashes;
@@ -56,6 +67,7 @@ result checker::explore(program &p, const options &given)
 		return task.out;
 	}
 	const code_traps of_assembly;
+	const memory_looks of_memory(looks);
 	cpus.make(count, given.stack_bytes);
 	reports.known.explores =
 		static_cast<const char *>(__builtin_frame_address(0));
@@ -74,7 +86,7 @@ result checker::explore(program &p, const options &given)
 	explore_once();
 	uses.add_to(task);
 	task.out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
-			 relaxed.notes();
+			 of_memory.unseen + relaxed.notes();
 	task.out.timeline.insert(0, task.out.notes);
 	task.out.atomics_only =
 		!p.tells_of_plain && detail::gate_to(code) != &code;

@@ -177,6 +177,7 @@ const event &interpreter::read(const reading &q, unsigned location)
 	if (work.running().unsure)
 		early.read_again(q);
 	cpus.count_event();
+	looks.goes_on_with(q.op, e.value);
 	if (q.expected && q.failed != q.ord)
 		branches.note_swap(q);
 	learning.went(e.value);
@@ -253,6 +254,7 @@ void interpreter::end_at_limit()
 effect interpreter::effective(operation kind, order written, site s, u16 swap)
 {
 	const u16 op = operations.number(s, kind, written);
+	looks.goes_on_with(op, 0);
 	order o = weakened(*task.given, kind, written, s);
 
 	if (detail::intends)
@@ -525,6 +527,7 @@ void interpreter::read_plain(const void *at, usize bytes, site s)
 			   plain_value(reports.known, at, bytes), s);
 	memory.read(at, bytes, s);
 	learning.accesses(step::does::read_plain, at, bytes, at);
+	looks.told(at, bytes, false);
 }
 
 void interpreter::write_plain(const void *at, const void *with, usize bytes,
@@ -538,6 +541,7 @@ void interpreter::write_plain(const void *at, const void *with, usize bytes,
 			   plain_value(reports.known, with, bytes), s);
 	memory.write(at, bytes, s);
 	learning.accesses(step::does::write_plain, at, bytes, with);
+	looks.told(at, bytes, true);
 }
 
 /* The data of this port itself do not belong to the code. */
@@ -553,7 +557,8 @@ static bool is_of_the_port(const void *at)
 
 	return at == &hooked::running || at == hooked::running ||
 	       from_table < 64 * sizeof(void *) ||
-	       at == &hooked::counter_mask || at == &detail::in_body;
+	       at == &hooked::counter_mask || at == &detail::in_body ||
+	       at == &detail::looks;
 }
 
 usize interpreter::touch(const void *at, usize bytes, bool writes,
@@ -801,7 +806,9 @@ void interpreter::let_interrupts_come()
 		if (reports.is_showing())
 			reports.add({cpu, "-- interrupt --", {nullptr, 0}});
 		const bool before = irqs.begin(cpu);
+		const lookout::tales told = looks.of_current();
 		task.code->handler(cpu);
+		looks.set_of_current(told);
 		if (detail::intends)
 			relaxed.settle();
 		irqs.end(cpu, before);

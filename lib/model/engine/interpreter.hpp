@@ -14,6 +14,7 @@
 #include "interrupts.hpp"
 #include "learner.hpp"
 #include "load_buffering.hpp"
+#include "lookout.hpp"
 #include "loops.hpp"
 #include "memory.hpp"
 #include "operations.hpp"
@@ -47,6 +48,7 @@ struct interpreted {
 	model::waits &waits;
 	model::memory &memory;
 	repair_list &repairs;
+	lookout &looks;
 	relaxed_data &relaxed;
 	loop_cutter &loops;
 };

@@ -65,6 +65,7 @@ void runner::begin()
 	cpus.set_going();
 	ended = false;
 	reports.start_run();
+	looks.start_run(reports.is_showing());
 	reports.known.forget();
 	reports.known.world = task.code->world;
 	reports.known.world_bytes = task.code->world_bytes;

@@ -31,6 +31,7 @@ struct run_parts {
 	model::waits &waits;
 	model::memory &memory;
 	repair_list &repairs;
+	lookout &looks;
 	relaxed_data &relaxed;
 	loop_cutter &loops;
 	interpreter &code;

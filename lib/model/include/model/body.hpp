@@ -14,10 +14,22 @@ namespace model::detail {
 
 inline constinit bool in_body = false;
 
+/*
+ * The memory is protected while the code runs (engine/lookout.hpp): by
+ * close_memory(), until the checker needs it.
+ */
+inline constinit bool looks = false;
+void close_memory();
+
 /* No store of it is dead: plain_access() looks, which compilers do not know. */
 struct runs {
 	explicit runs(bool body) : before(in_body) { set(body); }
-	~runs() { set(before); }
+	~runs()
+	{
+		set(before);
+		if (before && looks)
+			close_memory();
+	}
 	runs(const runs &) = delete;
 	runs &operator=(const runs &) = delete;
 
@@ -100,6 +112,12 @@ enum class access_of { statement, is_volatile, joined, function };
 void plain_access(const void *at, klock::usize bytes, bool writes,
 		  const void *caller, access_of = access_of::function);
 
+/* The code is about to make this access, of which nothing else is to know. */
+void tell(const void *at, klock::usize bytes, bool writes);
+
+/* A library is about to access what was told of. */
+void open_memory();
+
 /* The compiler's hook where a function begins, and where it ends (null). */
 void frame(const void *at, const void *returns_to, const void *caller);
 
@@ -139,6 +157,9 @@ struct alignas(32) wrapped {
  */
 enum class imported { harmless, seen, refused };
 imported what_is(const char *name);
+
+/* Whether it is an instruction of a part that tells the checker. */
+bool is_of_code(const void *instruction);
 
 /* Plain variables are seen (model_plain), and not atomics alone. */
 bool sees_plain();

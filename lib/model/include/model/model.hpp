@@ -50,6 +50,7 @@ struct program {
 
 	const void *world = nullptr;
 	klock::usize world_bytes = 0;
+	klock::usize world_pages = 0;	  /* bytes that nothing else is in */
 	const void *world_type = nullptr; /* detail::type_of<World>() */
 	bool tells_of_plain = false;	  /* the compiler tells of accesses */
 
@@ -156,6 +157,19 @@ const char *text(order);
 
 namespace detail {
 
+#ifdef __has_feature
+#define KLOCK_MODEL_HAS(what) __has_feature(what)
+#else
+#define KLOCK_MODEL_HAS(what) 0
+#endif
+
+/* AddressSanitizer finds an access behind the world: then it has no pages. */
+#if defined(__SANITIZE_ADDRESS__) || KLOCK_MODEL_HAS(address_sanitizer)
+inline constexpr klock::usize page = 1;
+#else
+inline constexpr klock::usize page = 4096;
+#endif
+
 /* The world is constructed in place, so that it can name its members. */
 template <typename World>
 struct made_in_place {
@@ -171,6 +185,7 @@ struct typed_program final : program {
 		world = room;
 		world_bytes = sizeof(World);
 		world_type = type_of<World>();
+		world_pages = page > 1 ? sizeof(room) : 0;
 		closed = std::is_empty_v<Body> && std::is_empty_v<Handler>;
 	}
 	void make_world() override
@@ -202,7 +217,9 @@ struct typed_program final : program {
 	Body run;
 	End end;
 	Handler handle;
-	alignas(World) unsigned char room[sizeof(World)];
+	alignas(World) alignas(
+		page) unsigned char room[(sizeof(World) + page - 1) / page *
+					 page];
 };
 
 inline options with_sections(options how)
@@ -216,11 +233,6 @@ inline options with_sections(options how)
 
 namespace detail {
 
-#ifdef __has_feature
-#define KLOCK_MODEL_HAS(what) __has_feature(what)
-#else
-#define KLOCK_MODEL_HAS(what) 0
-#endif
 /*
  * For code whose compiler reports plain accesses: which of these reports do not
  * arrive, and why; empty: all arrive. Bugs in accesses that are not reported
