@@ -197,7 +197,7 @@ TEST_CASE("scheduler: an RMW's second half goes first, then the lowest CPU")
 {
 	two_cpus of;
 
-	of.cpus.make(3);
+	of.cpus.make(3, options().stack_bytes);
 	of.cpus.start(3, two_cpus::code, &of, nullptr);
 	of.cpus.set_going();
 	of.cpus.replay(scheduler::phase::replaying);
