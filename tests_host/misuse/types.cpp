@@ -70,8 +70,8 @@ struct owner {
 	int *it;
 };
 int sum;
-leveled<ticket, 1> first;
-leveled<ticket, 2> second, beside;
+leveled<ticket, 1> lower;
+leveled<ticket, 2> higher, beside;
 leveled<mcs_lock, 3> third;
 leveled<irq_lock<ticket>, 4> handlers;
 constinit section_maxima<4> maxima;
@@ -121,9 +121,9 @@ void right_ones()
 	{ sum = shared.with([](table &t) { return t.a; }); }
 	{ data.with([](auto &t) { t.a = 1; }); }
 	{ by_node.with([](table &t) { t.a = 1; }, place); }
-	{ nothing_held none; above_2(none); level_guard a(none, first); level_guard b(a, second); above_2(b); above_2_too(b); level_guard c(b, handlers); c.unlock(); }
+	{ nothing_held none; above_2(none); level_guard a(none, lower); level_guard b(a, higher); above_2(b); above_2_too(b); level_guard c(b, handlers); c.unlock(); }
 	{ interrupted<3> none; level_guard held(none, handlers); }
-	{ nothing_held none; level_guard held(none, at(first, caller_site())); }
+	{ nothing_held none; level_guard held(none, at(lower, caller_site())); }
 	{ auto held = by_node.lock([]() -> clh_node & { return place; }); held->a = 1; }
 	{ why = why_ended(files.try_lock_until(deadline), deadline); why = why_ended(false, 0); }
 	{ sum = try_lock_until(by_number, cpu_id(), deadline); sum = try_lock_for(by_number, 1, 1000); }
@@ -148,7 +148,7 @@ void warned()
 	{ handler_shared_try_guard{readable_routes}; }
 	{ upgradable_guard{upgradable}; } // says-warning{{releases at once}}
 	{ irq_upgradable_guard{upgradable}; } // says-warning{{releases at once}}
-	{ level_guard{nothing_held{}, first}; } // says-warning{{releases at once}}
+	{ level_guard{nothing_held{}, lower}; } // says-warning{{releases at once}}
 	{ readable.lock_shared(); } // says-warning{{is released at once}}
 	// says-warning@+1{{what is held without a name is released at once}}
 	{ handlers_readable.try_lock_shared(); }
@@ -375,22 +375,22 @@ void errors()
 void levels(const holding<1> &up_to_1, const holding<3> &up_to_3)
 {
 	// says-error@*:* 5 {{a lock of this level or of a higher one is held: the lower level is taken first}}
-	{ level_guard a(up_to_1, first); } // says-note{{here}}
-	{ level_guard a(up_to_1, second), b(a, beside); } // says-note{{here}}
-	{ level_guard a(up_to_1, third); level_guard b(a, second); } // says-note{{here}}
+	{ level_guard a(up_to_1, lower); } // says-note{{here}}
+	{ level_guard a(up_to_1, higher), b(a, beside); } // says-note{{here}}
+	{ level_guard a(up_to_1, third); level_guard b(a, higher); } // says-note{{here}}
 	{ level_guard a(up_to_3, third, node); } // says-note{{here}}
 	{ interrupted<4> in; level_guard a(in, handlers); } // says-note{{here}}
 	{ above_2(up_to_3); } // says-error{{no matching function}}
 	{ above_2_too(up_to_3); } // says-error{{no matching function}}
 	// says-error@*:* 4 {{a leveled lock is taken by level_guard, with a token}}
-	{ guard held(first); } // says-note{{here}}
-	{ try_guard held(first); } // says-note{{here}}
+	{ guard held(lower); } // says-note{{here}}
+	{ try_guard held(lower); } // says-note{{here}}
 	{ irq_guard held(third, node); } // says-note{{here}}
-	{ pair_guard held(simple, second); } // says-note{{here}}
+	{ pair_guard held(simple, higher); } // says-note{{here}}
 	// says-error@*:*{{level_guard takes a token first: level_guard held(token, lock)}}
-	{ level_guard held(first); } // says-note{{here}}
-	{ level_guard{up_to_1, second}; } // says-warning{{releases at once}}
-	{ first.lock(); } // says-error{{no member named 'lock'}}
+	{ level_guard held(lower); } // says-note{{here}}
+	{ level_guard{up_to_1, higher}; } // says-warning{{releases at once}}
+	{ lower.lock(); } // says-error{{no member named 'lock'}}
 	{ holding<1> made; } // says-error{{protected constructor}}
 	{ nothing_held made = {}; } // says-error{{is explicit}}
 	{ interrupted<1> in, copy(in); } // says-error{{deleted copy constructor}}

@@ -35,10 +35,12 @@ model::result explore(const program &p)
 			p.end(w.members);
 	};
 
+	const model::options how = {.idle_seconds = 1};
+
 	if (p.cpus[2])
-		return model::explore_threads<world>({}, at_end, cpu(0), cpu(1),
-						     cpu(2));
-	return model::explore_threads<world>({}, at_end, cpu(0), cpu(1));
+		return model::explore_threads<world>(how, at_end, cpu(0),
+						     cpu(1), cpu(2));
+	return model::explore_threads<world>(how, at_end, cpu(0), cpu(1));
 }
 
 } // namespace
