@@ -15,6 +15,7 @@
 
 #include <cinttypes>
 #include <csetjmp>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

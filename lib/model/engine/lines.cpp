@@ -11,6 +11,7 @@
 
 #include <klock/types.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
