@@ -503,38 +503,48 @@ extern "C" {
 
 KLOCK_WRAPPED(void, exit, int status)
 {
-	if (model::code_ends())
+	if (model::code_ends()) {
+		const model::detail::checker_runs now;
 		model::ends("exit(" + std::to_string(status) + ")",
 			    KLOCK_CALLER);
+	}
 	__real_exit(status);
 }
 KLOCK_WRAPPED(void, _exit, int status)
 {
-	if (model::code_ends())
+	if (model::code_ends()) {
+		const model::detail::checker_runs now;
 		model::ends("_exit(" + std::to_string(status) + ")",
 			    KLOCK_CALLER);
+	}
 	__real__exit(status);
 }
 KLOCK_WRAPPED(void, _Exit, int status)
 {
-	if (model::code_ends())
+	if (model::code_ends()) {
+		const model::detail::checker_runs now;
 		model::ends("_Exit(" + std::to_string(status) + ")",
 			    KLOCK_CALLER);
+	}
 	__real__Exit(status);
 }
 KLOCK_WRAPPED(void, quick_exit, int status)
 {
-	if (model::code_ends())
+	if (model::code_ends()) {
+		const model::detail::checker_runs now;
 		model::ends("quick_exit(" + std::to_string(status) + ")",
 			    KLOCK_CALLER);
+	}
 	__real_quick_exit(status);
 }
 /* The C library's assert(). */
 KLOCK_WRAPPED(void, __assert_fail, const char *text, const char *file,
 	      unsigned line, const char *function)
 {
-	if (model::code_ends())
+	if (model::code_ends()) {
+		const model::detail::checker_runs now;
 		model::ends(std::string("assert(") + text + ")", KLOCK_CALLER);
+	}
 	__real___assert_fail(text, file, line, function);
 }
 
