@@ -263,7 +263,12 @@ struct seen {
 	~seen() { delete[] heap; }
 };
 
-struct by_virtual_base : virtual shape {
+struct first_base {
+	virtual ~first_base() = default;
+};
+
+/* The base that is not the first has a thunk, which finds the object. */
+struct by_virtual_base : first_base, virtual shape {
 	by_virtual_base() = default;
 	int corners() const override { return sides; }
 	int sides = 3;
