@@ -31,6 +31,13 @@
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
+/* The section that lib/targets.cmake puts the engine's code in: the linker
+ * defines both names, or neither. */
+extern "C" {
+[[gnu::weak]] extern const unsigned char __start_klock_engine[];
+[[gnu::weak]] extern const unsigned char __stop_klock_engine[];
+}
+
 namespace klock_own {
 namespace {
 
@@ -225,6 +232,22 @@ struct listing {
 	bool is_checked = false, is_told = true;
 };
 
+/* The command that lists a file's code, less what is the engine's alone. */
+std::string lister_of(const std::string &file, usize base, bool is_program)
+{
+	const std::string lists =
+		"objdump -dw --no-show-raw-insn '" + file + "' 2>/dev/null";
+	char below[64], above[64];
+
+	if (!is_program || !__start_klock_engine)
+		return lists;
+	std::snprintf(below, sizeof(below), " --stop-address=%#zx && ",
+		      reinterpret_cast<usize>(__start_klock_engine) - base);
+	std::snprintf(above, sizeof(above), " --start-address=%#zx",
+		      reinterpret_cast<usize>(__stop_klock_engine) - base);
+	return lists + below + lists + above;
+}
+
 /* Returns false if there is no objdump, or the program's names are gone. */
 bool look_through(const std::string &file, usize base, bool is_program)
 {
@@ -232,10 +255,8 @@ bool look_through(const std::string &file, usize base, bool is_program)
 	std::size_t room = 0;
 	listing code(base);
 	bool named = !is_program;
-	FILE *const found = ::popen(
-		("objdump -dw --no-show-raw-insn '" + file + "' 2>/dev/null")
-			.c_str(),
-		"r");
+	FILE *const found =
+		::popen(lister_of(file, base, is_program).c_str(), "r");
 
 	while (found && ::getline(&line, &room, found) > 0) {
 		char *end;
@@ -246,7 +267,7 @@ bool look_through(const std::string &file, usize base, bool is_program)
 			rest.remove_suffix(1);
 		if (rest.starts_with(" <") && rest.ends_with(">:")) {
 			code.begin(at, rest.substr(2, rest.size() - 4));
-			named |= rest == " <klock_gate>:";
+			named |= rest == " <_start>:";
 		} else if (rest.starts_with(":\t")) {
 			code.add(at, rest.substr(2));
 		}

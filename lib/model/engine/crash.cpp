@@ -471,7 +471,7 @@ bool detail::is_users(const void *instruction)
 {
 	const site s = place_of(instruction);
 
-	return s.file && *s.file && !is_of_checker(s);
+	return s.line && !is_of_checker(s);
 }
 
 site line_of_caller(const void *returns_to) { return line_from(returns_to); }
