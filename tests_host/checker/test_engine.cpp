@@ -6,6 +6,7 @@
 #include <model/engine/consistency.hpp>
 #include <model/engine/scheduler.hpp>
 #include <model/engine/symmetry.hpp>
+#include <model/engine/timeline.hpp>
 #include <model/engine/turns.hpp>
 #include <model/engine/work_list.hpp>
 
@@ -253,6 +254,17 @@ TEST_CASE("work list: the youngest first, and shares that add up")
 	work.divide_share(0, work.running().share);
 	CHECK(work.empty());
 	CHECK(std::abs(work.share_done() - 1) < 1e-9);
+}
+
+TEST_CASE("names: without debugging information a struct is its bytes")
+{
+	const int tagged = 0, other = 0;
+	names known;
+
+	known.add_struct(&tagged, nullptr, 0xffffffff000000ff);
+	CHECK(known.value_at(&tagged, 0xfffffffd00000061, 8) ==
+	      "61 .. .. .. fd ff ff ff");
+	CHECK(known.value_at(&other, 97, 4) == "97");
 }
 
 } // namespace of_engine

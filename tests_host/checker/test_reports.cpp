@@ -50,6 +50,25 @@ struct node {
 	std::atomic<node *> next;
 };
 
+/* Three bytes of it are padding. */
+struct tagged {
+	char tag;
+	int index;
+};
+
+struct packed {
+	struct {
+		short x;
+		signed char y;
+	} at;
+	unsigned char flags[2];
+	unsigned char low : 3, high : 5;
+};
+
+struct to_node {
+	node *to;
+};
+
 struct all : empty, counted {
 	std::atomic<unsigned> head{0};
 	node slot[3][2];
@@ -67,6 +86,9 @@ struct all : empty, counted {
 	std::string text = "some";
 	std::mutex door;
 	std::shared_mutex doors[2];
+	std::atomic<tagged> tag{tagged{'a', -3}};
+	std::atomic<packed> fields{packed{{4, -5}, {1, 2}, 5, 7}};
+	std::atomic<to_node> link{};
 };
 
 } // namespace
@@ -98,6 +120,16 @@ TEST_CASE("reports: a member has its name")
 		{"read fixed ", [](all &w) { (void)+w.fixed; }},
 		{"await_exchange door 0 -> ", [](all &w) { w.door.lock(); }},
 		{"doors[1] 0 -> ", [](all &w) { w.doors[1].lock(); }},
+		{"load tag {tag 97, index -3} ",
+		 [](all &w) { (void)w.tag.load(); }},
+		{"load fields {at {x 4, y -5}, flags {1, 2}, low 5, high 7} ",
+		 [](all &w) { (void)w.fields.load(); }},
+		{"store link = {to &single} ",
+		 [](all &w) { w.link.store({&w.single}); }},
+		{"store new0.0 = {tag 98, index 4} ",
+		 [](all &) {
+			 (new std::atomic<tagged>)->store({'b', 4});
+		 }},
 	};
 	CHECK(node::of_all == 0); /* it is in no node */
 	for (const auto &r : rows) {
@@ -106,6 +138,16 @@ TEST_CASE("reports: a member has its name")
 		INFO(r.row << "\n" << in);
 		CHECK(has(in, r.row));
 	}
+}
+
+TEST_CASE("reports: an atomic's constructor is called from the code's line")
+{
+	const std::string in =
+		shown<all>([](all &) { (void)new std::atomic<int>{1}; });
+
+	INFO(in);
+	CHECK(has(in, "write new0.0"));
+	CHECK_FALSE(has(in, "std_atomic.hpp"));
 }
 
 /* Bit-fields of one byte: a wrong name would be worse than none. */

@@ -150,14 +150,18 @@ void detail::misuse(const char *what, site s)
 				     std::string("failed: ") + what, s);
 }
 
-void detail::keep_bits(const void *at, usize bytes, u64 of_value)
+void detail::note_struct(const void *at, usize bytes, u64 of_value,
+			 const void *type)
 {
 	const code_calls now;
+	reporter &to = the_checker().reports;
 	auto *const byte = static_cast<u8 *>(const_cast<void *>(at));
 
 	for (usize i = 0; i < bytes; i++)
 		if (const auto other = static_cast<u8>(~(of_value >> 8 * i)))
 			byte[i] &= static_cast<u8>(~other);
+	if (to.is_showing())
+		to.known.add_struct(at, type, of_value);
 }
 
 void detail::freed_twice(const freed_block &b, site s)

@@ -60,7 +60,8 @@ void interpreter::add_row(const char *name, const reading &q, site s,
 			       " of " +
 			       std::to_string(hooked::sleepers_came(word)) +
 			       " woken";
-		return reports.known.value(q.at.look(word), q.at.bits / 8u);
+		return reports.known.value_at(q.at.at, q.at.look(word),
+					      q.at.bits / 8u);
 	};
 	timeline::row r{cpus.current(), "", s, {}, {}, location};
 	r.at = static_cast<const char *>(q.at.at);

@@ -109,12 +109,14 @@ line line_of(const void *returned_to)
 } // namespace
 
 /* A line in these headers is not shown, but its caller's: a mutex's, a
- * string's. */
+ * string's, an atomic's constructor. */
 bool is_of_library(site s)
 {
-	const char *const in = s.file ? std::strstr(s.file, "/include/") : "";
+	const char *const file = s.file ? s.file : "";
+	const char *const in = std::strstr(file, "/include/");
 
-	return in && std::strstr(in, "/c++/");
+	return (in && std::strstr(in, "/c++/")) ||
+	       std::strstr(file, "/model/std_atomic.hpp");
 }
 
 site line_of_return(const void *to)

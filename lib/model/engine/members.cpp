@@ -60,6 +60,9 @@ struct entry {
 	u64 at = 0; /* of a member, in bytes; of a function */
 	u64 bytes = 0;
 	u64 many = 0; /* elements of an array */
+	/* A bit-field: its first bit, or how many come behind it. */
+	u64 bits = 0, first_bit = 0, bits_behind = 0;
+	bool is_signed = false;
 	bool left_out = false;
 };
 
@@ -133,6 +136,14 @@ void add_attribute(entry &e, const char *text)
 		e.many = number;
 	else if (key == "upper_bound")
 		e.many = number + 1;
+	else if (key == "bit_size")
+		e.bits = number;
+	else if (key == "data_bit_offset")
+		e.first_bit = number;
+	else if (key == "bit_offset") /* from the end: GCC's, of DWARF 4 */
+		e.bits_behind = number;
+	else if (key == "encoding")
+		e.is_signed = number == 5 || number == 6; /* or a char */
 	/* Static members; bit-fields, of which a byte has several. */
 	e.left_out |= key == "declaration" || key == "bit_size" ||
 		      (key == "data_member_location" && computed);
@@ -356,26 +367,111 @@ bool search::look(u64 type, usize offset)
 	});
 }
 
+/* -- Values --------------------------------------------------------------- */
+
+struct value_text {
+	const unit &u;
+	const words_of &number;
+
+	std::string of(u64 type, u64 value) const;
+	std::string members(const entry &of, u64 value) const;
+	std::string bit_field(const entry &, u64 value) const;
+};
+
+constexpr u64 lowest(u64 value, u64 bits)
+{
+	return bits < 64 ? value & ((u64{1} << bits) - 1) : value;
+}
+
+std::string value_text::bit_field(const entry &m, u64 value) const
+{
+	const u64 first = m.bits_behind || m.at ? 8 * (m.at + m.bytes) -
+							  m.bits_behind - m.bits
+						: m.first_bit;
+
+	return std::to_string(lowest(value >> first, m.bits));
+}
+
+/* "{tag 97, index -3}"; those of a base class, too. */
+std::string value_text::members(const entry &type, u64 value) const
+{
+	std::string all;
+
+	any_child(u, type, [&](const entry &m) {
+		const bool is_base = m.tag == "inheritance";
+
+		if ((!is_base && m.tag != "member") || (m.left_out && !m.bits))
+			return false;
+		const std::string one = m.bits ? bit_field(m, value)
+					       : of(m.type, value >> 8 * m.at);
+		all += (all.empty() ? "" : ", ") + m.name +
+		       (m.name.empty() ? "" : " ") + one;
+		return false;
+	});
+	return "{" + all + "}";
+}
+
+std::string value_text::of(u64 type, u64 value) const
+{
+	const entry *const e = plain_type(u, type);
+	const u64 bytes = bytes_of(u, type);
+	const u64 word = lowest(value, 8 * bytes);
+
+	if (!e || bytes > sizeof(word))
+		return "?";
+	if (e->tag == "structure_type" || e->tag == "class_type")
+		return members(*e, word);
+	if (e->tag == "array_type" && bytes) {
+		const u64 each = bytes_of(u, e->type);
+		std::string all;
+		for (u64 at = 0; at < bytes; at += each)
+			all += (at ? ", " : "") + of(e->type, word >> 8 * at);
+		return "{" + all + "}";
+	}
+	if (e->is_signed) {
+		const u64 sign = u64{1} << (8 * bytes - 1);
+		return std::to_string(
+			static_cast<std::int64_t>((word ^ sign) - sign));
+	}
+	return number(word, static_cast<unsigned>(bytes));
+}
+
 } // namespace
 
-member member_at(const void *type, usize offset, bool outermost)
+/* The unit and the number in it of this type; no unit: it is not known. */
+static std::pair<const unit *, u64> type_at(const void *type)
 {
 	static auto &files = for_ever<std::map<std::string, known_types>>();
 	const file_place place = type ? place_in_file(type) : file_place{};
 
 	if (place.file.empty())
-		return {"", offset};
+		return {};
 	const auto [known, is_new] = files.try_emplace(place.file);
 	if (is_new)
 		known->second = read_types(place.file);
 	const auto found = known->second.types.find(place.at);
 	if (found == known->second.types.end())
+		return {};
+	return {&known->second.units[found->second.first],
+		found->second.second};
+}
+
+member member_at(const void *type, usize offset, bool outermost)
+{
+	const auto [in, number] = type_at(type);
+
+	if (!in)
 		return {"", offset};
-	search s{known->second.units[found->second.first],
-		 outermost,
-		 {"", offset}};
-	s.look(found->second.second, offset);
+	search s{*in, outermost, {"", offset}};
+	s.look(number, offset);
 	return s.found;
+}
+
+std::string struct_text(const void *type, u64 value, const words_of &number)
+{
+	const auto [in, of] = type_at(type);
+
+	return in ? value_text{*in, number}.of(of, value) : "";
 }
 
 } // namespace model

@@ -9,6 +9,7 @@
 
 #include <klock/types.hpp>
 
+#include <functional>
 #include <string>
 
 namespace model {
@@ -40,5 +41,13 @@ struct member {
  * first that begins there.
  */
 member member_at(const void *type, klock::usize offset, bool outermost);
+
+/*
+ * A value of that type with its members, "{tag 97, to &node}"; empty: the type
+ * is not known. number() has the words for a number or a pointer of so many
+ * bytes.
+ */
+using words_of = std::function<std::string(klock::u64, unsigned)>;
+std::string struct_text(const void *type, klock::u64, const words_of &number);
 
 } // namespace model

@@ -213,6 +213,27 @@ std::string names::value(u64 v, unsigned bytes) const
 	return std::to_string(v);
 }
 
+std::string names::value_at(const void *at, u64 v, unsigned bytes) const
+{
+	const auto found = structs.find(at);
+
+	if (found == structs.end())
+		return value(v, bytes);
+	const auto [type, bits] = found->second;
+	std::string all = struct_text(type, v, [this](u64 part, unsigned size) {
+		return value(part, size);
+	});
+	if (!all.empty())
+		return all;
+	for (unsigned i = 0; i < bytes; i++) {
+		char byte[8];
+		std::snprintf(byte, sizeof(byte), "%s%02x", i ? " " : "",
+			      static_cast<unsigned>(v >> 8 * i & 0xff));
+		all += bits >> 8 * i & 0xff ? byte : " ..";
+	}
+	return all;
+}
+
 /* -- Rows --------------------------------------------------------------------
  */
 

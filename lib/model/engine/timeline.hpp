@@ -27,6 +27,12 @@ struct names {
 	void add(const void *object, usize bytes, const char *text,
 		 const void *type = nullptr);
 	void forget() { given.clear(); }
+	/* An atomic struct, with the bits that are no padding: its values are
+	 * shown by their members. */
+	void add_struct(const void *at, const void *type, u64 bits)
+	{
+		structs[at] = {type, bits};
+	}
 
 	/*
 	 * "lock", "lock.next", "slot[2]", else "lock+0x1", "world+0x10";
@@ -39,6 +45,10 @@ struct names {
 
 	/* A value, as a name where it is the address of something known. */
 	std::string value(u64 v, unsigned bytes) const;
+	/* The value of what lies there. Of a struct "{tag 97, index -3}";
+	 * without debugging information its bytes, "61 .. .. .. fd ff ff ff".
+	 */
+	std::string value_at(const void *at, u64 v, unsigned bytes) const;
 
 	const void *world = nullptr;
 	usize world_bytes = 0;
@@ -68,6 +78,7 @@ struct names {
 		const void *type;
 	};
 	std::vector<entry> given;
+	std::map<const void *, std::pair<const void *, u64>> structs;
 	/* Objects without a name, by their kind. */
 	mutable std::map<std::string, std::vector<const void *>> unnamed;
 };

@@ -10,6 +10,7 @@
 
 #include <klock/arch/atomic_ops.hpp>
 #include <klock/types.hpp>
+#include <model/places.hpp>
 
 namespace model {
 
@@ -20,8 +21,10 @@ namespace detail {
 /* A failed check: an order that the operation cannot have. */
 void misuse(const char *what, site);
 
-/* Clears all other bits of these bytes. */
-void keep_bits(const void *at, klock::usize bytes, klock::u64 of_value);
+/* These bytes are an atomic of that type (type_of()), whose value is in some
+ * bits; clears the others. */
+void note_struct(const void *at, klock::usize bytes, klock::u64 of_value,
+		 const void *type);
 
 } // namespace detail
 
@@ -135,7 +138,11 @@ template <typename T>
 inline hooked::window location_at(const T *at)
 {
 	if constexpr (may_have_padding<T>)
-		detail::keep_bits(at, sizeof(T), value_bits<T>());
+		detail::note_struct(at, sizeof(T), value_bits<T>(),
+				    detail::type_of<T>());
+	else if constexpr (__is_class(T))
+		detail::note_struct(at, sizeof(T), ~u64{0},
+				    detail::type_of<T>());
 	return window_of(at);
 }
 

@@ -28,6 +28,7 @@
 #include <model/here.hpp>
 #include <model/body.hpp>
 #include <model/options.hpp>
+#include <model/places.hpp>
 
 #include <klock/arch/engine.hpp>
 
@@ -85,23 +86,6 @@ void assume(bool holds);
 
 /* The running CPU's interrupt flag. */
 bool interrupts_on();
-
-namespace detail {
-
-/* Its address leads to the members of T: engine/members.cpp. */
-template <typename T>
-[[gnu::noinline]] T *pointer_to()
-{
-	return nullptr;
-}
-
-template <typename T>
-const void *type_of()
-{
-	return reinterpret_cast<const void *>(&pointer_to<T>);
-}
-
-} // namespace detail
 
 /* Names an object for timelines, in a body or a world's constructor. */
 void name(const void *object, klock::usize bytes, const char *text,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places - the line that a function returns to, for operators that have no
- * argument to say it by
+ * places - what leads to debugging information: the line that a function
+ * returns to, for operators that have no argument to say it by; types
  */
 #pragma once
 
@@ -13,6 +13,19 @@ namespace detail {
 
 /* Looked up (addr2line) when a timeline or a list of uses wants it. */
 klock::arch::site place_of_return(const void *to);
+
+/* Its address leads to the members of T: engine/members.cpp. */
+template <typename T>
+[[gnu::noinline]] T *pointer_to()
+{
+	return nullptr;
+}
+
+template <typename T>
+const void *type_of()
+{
+	return reinterpret_cast<const void *>(&pointer_to<T>);
+}
 
 } // namespace detail
 
