@@ -365,7 +365,7 @@ const char *const harmful =
 	"_ZNSt3pmr19new_delete_resourceEv "
 	"_ZNSt10filesystem12current_pathB5cxx11Ev _ZNSt10_Sp_lockerC1EPKv "
 	"_ZNSt12system_errorC1Ei __cxa_demangle __cxa_atexit "
-	"__cxa_thread_atexit __cxa_finalize __cxa_get_globals "
+	"__cxa_finalize __cxa_get_globals "
 	"__cxa_current_exception_type __cxa_vec_new "
 	/* From the compiler; or in a form that is reserved. */
 	"__register_frame __deregister_frame __emutls_get_address "
@@ -803,8 +803,6 @@ TEST_CASE("plain: a CPU's stack is as large as the options say")
 	}
 }
 
-thread_local int of_a_thread;
-
 TEST_CASE("plain: what shared pointers count")
 {
 	struct owners {
@@ -821,14 +819,6 @@ TEST_CASE("plain: what shared pointers count")
 	CHECK(right.ok());
 	CHECK(right.complete == 2);
 	CHECK(wrong.found == bug::data_race);
-}
-
-TEST_CASE("plain: a thread_local is refused")
-{
-	struct nothing {};
-	const auto r = run<nothing>([](nothing &) { of_a_thread++; });
-
-	verdict::found(bug::unseen, r, "refused: a thread_local");
 }
 
 /* An atomic word and its second byte. */

@@ -31,6 +31,8 @@
 
 namespace model {
 
+constinit thread_local bool explores = false;
+
 namespace {
 
 struct {
@@ -42,10 +44,6 @@ struct {
 static_assert(std::size(kinds) == crash_handlers::signals);
 
 crash_handlers *ours = nullptr;
-/* The exploration's thread. pthread_self() would look like a call by the
- * code. */
-thread_local bool explores = false;
-
 /* The memory that the engine accesses for the code; null: none. */
 const site *volatile accesses = nullptr;
 

@@ -13,6 +13,10 @@
 
 namespace model {
 
+/* True in the exploration's thread. pthread_self() would look like a call by
+ * the code. */
+extern constinit thread_local bool explores;
+
 struct crash_handlers {
 	static constexpr unsigned signals = 6;
 

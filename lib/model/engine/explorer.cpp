@@ -69,8 +69,10 @@ result checker::explore(program &p, const options &given)
 	const code_traps of_assembly;
 	const memory_looks of_memory(looks);
 	cpus.make(count, given.stack_bytes);
+	cpus.locals.start(count);
 	reports.known.explores =
 		static_cast<const char *>(__builtin_frame_address(0));
+	reports.known.locals = &cpus.locals;
 	reports.known.stacks.clear();
 	for (unsigned c = 0; c < cpus.made(); c++)
 		reports.known.stacks.push_back(

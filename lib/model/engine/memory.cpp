@@ -5,35 +5,12 @@
 
 #include <model/body.hpp>
 
+#include <algorithm>
 #include <cstring>
-#include <link.h>
 
 namespace model {
 
-/* The thread-local storage of this thread, for each part of the program. */
-static std::vector<std::pair<const char *, const char *>> find_thread_locals()
-{
-	std::vector<std::pair<const char *, const char *>> all;
-	const auto add = [](dl_phdr_info *part, std::size_t, void *to) {
-		const auto *const start =
-			static_cast<const char *>(part->dlpi_tls_data);
-		for (unsigned i = 0; start && i < part->dlpi_phnum; i++)
-			if (part->dlpi_phdr[i].p_type == PT_TLS)
-				static_cast<decltype(all) *>(to)->emplace_back(
-					start,
-					start + part->dlpi_phdr[i].p_memsz);
-		return 0;
-	};
-
-	::dl_iterate_phdr(add, &all);
-	return all;
-}
-
-void memory::start()
-{
-	stacks.resize(cpus.made());
-	thread_locals = find_thread_locals();
-}
+void memory::start() { stacks.resize(cpus.made()); }
 
 void memory::start_run(unsigned cpus_of_run)
 {
@@ -42,6 +19,7 @@ void memory::start_run(unsigned cpus_of_run)
 	unset.clear();
 	for (unsigned c = 0; c < count; c++) {
 		births[c] = 0;
+		met[c].clear();
 		last_unset[c] = {};
 		stacks[c].start_run(cpus.stack(c).low(), cpus.stack(c).high(),
 				    reports.is_showing());
@@ -174,13 +152,42 @@ void memory::refuse_what_is_gone(const void *at, usize bytes, site s)
 		reports.report(bug::dead_object,
 			       "use of freed memory: " + reports.known.of(at),
 			       s);
-	for (const auto &[from, to] : thread_locals)
-		if (at >= from && at < to)
-			reports.report(bug::unseen,
-				       "refused: a thread_local, which is one "
-				       "for all CPUs here: " +
-					       reports.known.of(at),
-				       s);
+	look_at_thread_local(at, bytes, s);
+}
+
+/*
+ * A CPU's thread_local ends with the CPU. If another accesses it, either of the
+ * two must come before the other.
+ */
+void memory::look_at_thread_local(const void *at, usize bytes, site s)
+{
+	const unsigned of = cpus.locals.owner(at);
+	const auto *const first = static_cast<const char *>(at);
+
+	if (const char *const reason = cpus.locals.refused(at))
+		reports.report(bug::unseen,
+			       "refused: a thread_local that is one for all "
+			       "CPUs (" +
+				       std::string(reason) +
+				       "): " + reports.known.of(at),
+			       s);
+	if (of >= count || of == cpus.current())
+		return;
+	if (cpus.state_of(of) == scheduler::state::done)
+		reports.report(bug::dead_object,
+			       "use of a thread_local whose CPU has ended: " +
+				       reports.known.of(at),
+			       s);
+	for (const char *byte = first; byte < first + bytes; byte++)
+		if (std::find(met[of].begin(), met[of].end(), byte) ==
+		    met[of].end())
+			met[of].push_back(byte);
+}
+
+void memory::thread_locals_end(site s)
+{
+	for (const char *const byte : met[cpus.current()])
+		blame(seen.ended(byte, actor_at(s)), byte, s);
 }
 
 /* Reports an access of the heap that no block has as a whole. */
@@ -374,7 +381,8 @@ void memory::save(const void *at, usize bytes)
 		return;
 	if (detail::block_at(at).start)
 		return;
-	if (on_stack_of(at) != none)
+	if (on_stack_of(at) != none ||
+	    cpus.locals.owner(at) != thread_locals::none)
 		return;
 	const auto *was = static_cast<const u8 *>(at);
 	changed.push_back({const_cast<void *>(at), {was, was + bytes}});

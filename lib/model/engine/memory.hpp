@@ -18,7 +18,6 @@
 #include <klock/arch/engine.hpp>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace model {
@@ -80,6 +79,8 @@ struct memory {
 	 * the stack it has used at most. */
 	usize frame(const char *at, const void *returns_to, const void *caller);
 	void storage_ends(const void *at, usize bytes, const void *caller);
+	/* The current CPU has ended. */
+	void thread_locals_end(site);
 
 	/*
 	 * The source line of the call whose return address this is. It is
@@ -108,6 +109,7 @@ struct memory {
 	void meet_on_stack(unsigned of, const char *byte);
 	void refuse_what_is_gone(const void *at, usize bytes, site);
 	void look_at_bounds(const void *at, usize bytes, site);
+	void look_at_thread_local(const void *at, usize bytes, site);
 	void look_at_unset(const void *at, usize bytes, access_is, site);
 	own_stack &mine() { return stacks[cpus.current()]; }
 
@@ -140,8 +142,8 @@ struct memory {
 	};
 	std::vector<saved> changed;
 
-	/* The ranges of the host's thread_locals: each thread has its own. */
-	std::vector<std::pair<const char *, const char *>> thread_locals;
+	/* The bytes of each CPU's thread_locals that others have accessed. */
+	std::vector<const char *> met[max_cpus];
 };
 
 } // namespace model

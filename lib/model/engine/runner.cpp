@@ -59,6 +59,13 @@ bool runner::walk()
 	return false;
 }
 
+void runner::make_world()
+{
+	cpus.locals.start_run();
+	const thread_locals::as_maker now(cpus.locals);
+	task.code->make_world();
+}
+
 /* Makes the world and sets the CPUs to their starts. */
 void runner::begin()
 {
@@ -71,7 +78,7 @@ void runner::begin()
 	reports.known.world_bytes = task.code->world_bytes;
 	reports.known.world_type = task.code->world_type;
 	relaxed.forget_names();
-	task.code->make_world();
+	make_world();
 	if (detail::trap_lifted)
 		detail::set_traps();
 	start_cpus();
@@ -112,6 +119,8 @@ void look_at_the_end()
 
 void runner::end_world()
 {
+	const thread_locals::as_maker now(cpus.locals);
+
 	ticks = 0;
 	died_of.clear();
 	if (sigsetjmp(way_out, 0) == 0) {
@@ -208,9 +217,18 @@ void runner::cpu_main(void *self)
 		if (detail::intends)
 			r.relaxed.settle();
 	}
+	r.end_thread_locals(mine);
 	r.code.branch_over_interrupts();
 	r.learning.ends();
 	r.cpus.set_done(mine);
+}
+
+void runner::end_thread_locals(unsigned cpu)
+{
+	cpus.locals.run_ends(cpu);
+	if (detail::intends)
+		relaxed.settle();
+	memory.thread_locals_end({nullptr, 0});
 }
 
 /* -- The code ends its CPU --------------------------------------------------
@@ -401,7 +419,7 @@ void runner::put_known_values()
 		std::memcpy(at, &value, l.bytes);
 	};
 
-	task.code->make_world();
+	make_world();
 	for (unsigned p = 0; p < learning.known().locations.size(); p++)
 		if (const event *const newest = work.running().newest(p))
 			put(learning.known().locations[p], newest->value);

@@ -83,10 +83,12 @@ struct runner : private run_parts {
 	void begin();
 	void run();
 	void close();
+	void make_world();
 	void end_world();
 	void start_cpus();
 	void forget_panics();
 	static void cpu_main(void *);
+	void end_thread_locals(unsigned cpu);
 
 	/* -- The end -- */
 	bool all_done() const;

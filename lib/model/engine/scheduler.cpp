@@ -40,7 +40,9 @@ void scheduler::resume(unsigned which)
 	inside = true;
 	if (told)
 		told->resumed();
+	locals.enter(which);
 	mine->stack.resume();
+	locals.leave();
 	if (told)
 		told->left();
 	inside = false;
@@ -48,6 +50,8 @@ void scheduler::resume(unsigned which)
 
 void scheduler::run_apart(fiber &on, void (*code)(void *), void *with)
 {
+	const thread_locals::as_maker now(locals);
+
 	on.start(code, with);
 	inside = true;
 	on.resume();

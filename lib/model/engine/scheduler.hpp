@@ -9,6 +9,7 @@
 #pragma once
 
 #include "graph.hpp"
+#include "thread_locals.hpp"
 
 #include <fiber/fiber.hpp>
 
@@ -112,6 +113,8 @@ struct scheduler {
 
 	const fiber &stack(unsigned c) const { return cpus[c]->stack; }
 	unsigned made() const { return static_cast<unsigned>(cpus.size()); }
+
+	thread_locals locals;
 
       private:
 	struct one {

@@ -145,6 +145,25 @@ static std::string variable_at(const char *address, bool outermost)
 		 : "";
 }
 
+/* "cpu1's depth"; empty: it is no thread_local. */
+std::string names::of_cpu(const char *at) const
+{
+	const unsigned owner = locals->owner(at);
+
+	if (owner == thread_locals::none)
+		return "";
+	const usize offset = locals->in_program(at);
+	const std::string program =
+		place_in_file(reinterpret_cast<const void *>(&symbol_at)).file;
+	const symbol *const s = symbol_at({program, offset}, false);
+	return (owner == locals->maker() ? "main"
+					 : "cpu" + std::to_string(owner)) +
+	       "'s " +
+	       (s ? model::offset(s->name,
+				  static_cast<std::ptrdiff_t>(offset - s->at))
+		  : "thread_local");
+}
+
 std::string function_at(const void *address)
 {
 	const symbol *const s = symbol_at(place_in_file(address), true);
@@ -181,6 +200,8 @@ std::string names::of(const void *address, bool outermost) const
 				      "." + std::to_string(b.number),
 			      at - static_cast<const char *>(b.start));
 
+	if (const std::string name = of_cpu(at); !name.empty())
+		return name;
 	if (const std::string name = variable_at(at, outermost); !name.empty())
 		return name;
 
@@ -207,6 +228,7 @@ std::string names::value(u64 v, unsigned bytes) const
 		for (const entry &e : given)
 			known |= at >= e.at && at < e.at + e.bytes;
 		known |= detail::block_at(at).start != nullptr;
+		known |= locals->owner(at) != thread_locals::none;
 		if (known)
 			return "&" + of(at, true);
 	}

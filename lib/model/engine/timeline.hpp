@@ -7,6 +7,7 @@
 
 #include "graph.hpp"
 #include "objects.hpp"
+#include "thread_locals.hpp"
 
 #include <cstdio>
 #include <map>
@@ -39,7 +40,9 @@ struct names {
 	 * "stack2-0x40"; a global by its own name, or "static1"; a variable of
 	 * the function that explores "local1", what was allocated before
 	 * "heap1"; what CPU 1 allocated third: "new1.3", what the world did:
-	 * "made.3". outermost: a structure rather than its first member.
+	 * "made.3"; a thread_local "cpu1's depth", or, of the thread that
+	 * makes the world, "main's depth". outermost: a structure rather than
+	 * its first member.
 	 */
 	std::string of(const void *at, bool outermost = false) const;
 
@@ -62,8 +65,10 @@ struct names {
 		const char *low, *high;
 	};
 	std::vector<range> stacks;
+	const thread_locals *locals = nullptr;
 
       private:
+	std::string of_cpu(const char *at) const;
 	bool is_explorers(const char *at) const
 	{
 		constexpr usize most = usize{1} << 20;
