@@ -82,6 +82,22 @@
 
 namespace klock {
 
+/* In a class template g++ -Wshadow would name a kernel's globals of such names.
+ */
+namespace detail {
+
+/*
+ * A slot's state: empty, granted, waiting, or abandoned by CPU 0, 1 and so on.
+ * In slot 0 the first two values are exchanged, so that zero bytes are a free
+ * lock.
+ */
+enum class timeout_slot_state : u32 { first, second, waiting, abandoned };
+
+/* left: it gave up; its slot may have been emptied since. */
+enum class timeout_cpu_status : u8 { away, queued, left };
+
+} // namespace detail
+
 /* Counter: a ticket's type; narrower ones are for tests. */
 template <unsigned Cpus, counter Counter = u32>
 struct timeout_lock {
@@ -198,15 +214,8 @@ struct timeout_lock {
 	static_assert(ring - 1 <= static_cast<Counter>(~Counter{0}),
 		      "each CPU's ticket is another");
 
-	/*
-	 * A slot's state: empty, granted, waiting, or abandoned by CPU 0, 1 and
-	 * so on. In slot 0 the first two values are exchanged, so that zero
-	 * bytes are a free lock.
-	 */
-	enum class slot_state : u32 { first, second, waiting, abandoned };
-
-	/* left: it gave up; its slot may have been emptied since. */
-	enum class cpu_status : u8 { away, queued, left };
+	using slot_state = detail::timeout_slot_state;
+	using cpu_status = detail::timeout_cpu_status;
 
 	static constexpr slot_state empty(u32 at)
 	{

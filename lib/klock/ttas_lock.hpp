@@ -157,9 +157,7 @@ struct backoff_ttas_lock {
 	constexpr backoff_ttas_lock() = default;
 
 	/* Constructs it held: the first operation is one unlock(). */
-	constexpr explicit backoff_ttas_lock(taken_already held) : inner(held)
-	{
-	}
+	constexpr explicit backoff_ttas_lock(taken_already how) : inner(how) {}
 
 	/* Waits as ttas_lock does, but reads less and less often. */
 	void lock()

@@ -312,18 +312,42 @@ def _write_library(case):
         for name in (case.root / "lib/c/sources").read_text().split()))
 
 
+# Makes each class of the list of locks: g++ compares the names in a class
+# template with globals no sooner.
+EACH_LOCK = """#include <klock/selftest/locks.hpp>
+static_assert([] {
+	bool made = true;
+	klock::selftest::all_locks<4>::for_each([&]<typename Subject>() {
+		made = made && sizeof(typename Subject::lock);
+	});
+	return made;
+}());
+"""
+
+
+def _enumerators(headers):
+    """The names of all enumerators in these headers."""
+    for header in headers:
+        code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        for names in re.findall(r"\benum\b[^{;]*\{([^}]*)\}", code):
+            yield from re.findall(r"[a-z]\w*(?=\s*(?:[=,]|$))", names)
+
+
 def headers_are_silent(case):
     """All of them, in both orders: one's names hide no other's, and no global of
     the kernel's. The library for C, which makes code of them, is optimised: some
     warnings come no sooner."""
-    headers = sorted(path.name for path in (case.root / "lib/klock").glob(
-        "*.hpp"))
+    folder = case.root / "lib/klock"
+    headers = sorted(path.name for path in folder.glob("*.hpp"))
+    names = {"v", "b", *_enumerators(folder.rglob("*.hpp"))}
+    case.expect("abandoned" in names, "timeout_lock's enumerators are not found")
+    globals_ = f"extern int {', '.join(sorted(names))};\n"
     _write_library(case)
     for cxx in COMPILERS:
         command = [cxx, "-std=c++20", *STRICT, *OWN[cxx], "-O2"]
         for order in (headers, headers[::-1]):
-            (case.scratch / "all.cpp").write_text("extern int v, b;\n" + "".join(
-                f"#include <klock/{name}>\n" for name in order))
+            (case.scratch / "all.cpp").write_text(globals_ + "".join(
+                f"#include <klock/{name}>\n" for name in order) + EACH_LOCK)
             case.must(*command, "-fsyntax-only", *case.includes("arch/x86"),
                       "all.cpp")
         case.must(*command, "-c", *case.includes("c", "arch/hosted"),
