@@ -4,7 +4,8 @@
 A mutant is a fault on purpose (rows.py). Whole, the test must pass; with the
 mutant in it, it must fail, and say what the row says that it does.
 
-    mutants.py match               each text of each table is there once
+    mutants.py match               each text of each table is there once, and
+                                   each test that a row names is there
     mutants.py plant TABLE --out DIR    copies of the files, all mutants asleep
     mutants.py run TABLE [...]     asks the tests
     mutants.py boots --out FILE    the boots of lab.mutants, for CMake
@@ -105,11 +106,39 @@ def misplaced(row, args):
             yield str(trouble)
 
 
+def cases_in(sources):
+    """The names of all test cases in these files."""
+    text = "".join(path.read_text() for path in sources)
+    return {"".join(re.findall(r'"(.*?)"', strings)) for strings in
+            re.findall(r'TEST_CASE\(((?:\s*"(?:[^"\\]|\\.)*")+)', text)}
+
+
+def without_test(table, args):
+    """Why a test that a row names would not run, of each of them. A program
+    without test cases is given worlds, not names."""
+    cases = {name: found for name, sources in args.sources
+             if (found := cases_in(sources))}
+    for row in table:
+        for test in row.tests:
+            name = test.argument
+            if test.finder in cases:
+                is_there = name in cases[test.finder]
+            elif test.finder == "lint":
+                is_there = (args.root / f"tests_host/lint/{name}.py").is_file()
+            elif test.finder == "script":
+                is_there = (args.root / name.split()[0]).is_file()
+            else:
+                continue
+            if not is_there:
+                yield f"{row.at}: {row.name}: {test.finder} has no '{name}'"
+
+
 def match(args):
-    """Prints each row whose text is not there once."""
+    """Prints each row whose text is not there once, or whose test is not."""
     table = [row for path in sorted(args.tables.glob("*.mutants"))
              for row in rows.read(path)]
     faults = [text for row in table for text in misplaced(row, args)]
+    faults += without_test(table, args)
     print("\n".join([*faults, f"{len(table)} mutants, {len(faults)} wrong"]))
     return 1 if faults or not table else 0
 
@@ -167,6 +196,11 @@ def program(text):
     return name, tool.existing(path)
 
 
+def program_sources(text):
+    name, _, paths = text.partition("=")
+    return name, [tool.existing(path) for path in paths.split(":")]
+
+
 COMMANDS = {"match": match, "plant": plant, "run": run, "boots": boots}
 
 
@@ -181,6 +215,8 @@ def main():
                         help="the rows of this level")
     parser.add_argument("--only", nargs="*", help="these finders")
     parser.add_argument("--programs", type=program, nargs="*", default=[])
+    parser.add_argument("--sources", type=program_sources, nargs="*",
+                        default=[], help="of programs: NAME=FILE:FILE")
     parser.add_argument("--target", help="of object code")
     parser.add_argument("--cxx", default="g++")
     args = parser.parse_args()

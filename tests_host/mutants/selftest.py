@@ -40,17 +40,19 @@ TEST = """#include <klock/toy.hpp>
 #include <cstdio>
 #include <cstring>
 
+#define TEST_CASE(name) (!std::strcmp(test, name))
+
 int main(int count, char **arguments)
 {
 	const char *const test = arguments[1];
 	const int one = next(count - 2);
 
 	std::printf("next is %d\\n", one);
-	if (!std::strcmp(test, "next"))
+	if (TEST_CASE("next"))
 		return one != 1;
-	if (!std::strcmp(test, "twice"))
+	if (TEST_CASE("twice"))
 		return twice(3) != 6;
-	return !std::strcmp(test, "fails");
+	return TEST_CASE("fails");
 }
 """
 
@@ -96,6 +98,12 @@ WRONG = [
      "[lost]\nseeds lost_row\nfound by lab: a\n\n"
      "[gone]\nseeds gone\nfound by lab: a\n", "2 mutants, 1 wrong"),
     ("match", "no rows", "", "0 mutants"),
+    ("match", "a test that its program has not", row("moved", NEXT, "toy: last"),
+     "moved: toy has no 'last'"),
+    ("match", "a lint that there is not", row("lint", NEXT, "lint: nothing"),
+     "lint has no 'nothing'"),
+    ("match", "no such script", row("script", NEXT, "script: none.py --all"),
+     "script has no 'none.py --all'"),
     ("plant", "a half of another", row("whole", "- return of\n+ return 3") +
      row("the rest", NEXT), "the rest: half of it is in 'whole'"),
     ("plant", "an expression without another", row("bare", "- of + 1\n  ;"),
@@ -141,7 +149,8 @@ class Bench:
         """(status, what is printed) of a command, and of what goes before."""
         planted = self.folder / "planted"
         if command == "match":
-            return self.call("match", table)
+            return self.call("match", table, "--sources",
+                             f"toy={self.folder / 'test.cpp'}")
         ended = self.call("plant", table, "--out", planted)
         if command == "plant" or ended[0]:
             return ended
