@@ -135,7 +135,7 @@ TEST_CASE("checked_lock: unlock() of a lock that nobody holds is named")
 
 	has(said, "unlock() of a lock that nobody holds; at " +
 			  at_line(__LINE__ - 3));
-	has(said, "last taken at " + at_line(first));
+	has(said, "; last taken at " + at_line(first));
 	const std::string never = panic_of([] { byte_lock().unlock(); });
 
 	CHECK(never.find("taken at") == std::string::npos);

@@ -942,7 +942,8 @@ void expect_no_more_readers(unsigned most, const char *said)
 	as_each([&] { lock.unlock_shared(); });
 	CHECK_FALSE(lock.is_locked());
 	has(panic_of([&] { lock.unlock_shared(); }),
-	    "unlock_shared() by a caller that does not hold it for reading");
+	    "unlock_shared() by a caller that does not hold it for reading, or "
+	    "one of more than 8 readers did so before");
 }
 
 } // namespace

@@ -524,7 +524,8 @@ TEST_CASE("print_counts: a lock that was freed, and its memory is another's")
 			locks[i].counts.prepare(locks[i].waits, nullptr);
 	CHECK(all_counts().size() == 2);
 	CHECK(all_of_table().find("freed without forget_counts(): " +
-				  std::to_string(before + 1)) !=
+				  std::to_string(before + 1) +
+				  "; those listed before are back by a wait") !=
 	      std::string::npos);
 	/* The destructor takes it out of the list, or finds it is not in it. */
 	std::memset(static_cast<void *>(&locks[which]), 0,

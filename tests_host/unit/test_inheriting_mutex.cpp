@@ -140,6 +140,17 @@ void work(unsigned moments = 1)
 		fiber::suspend();
 }
 
+/* Code of that thread, outside of its fiber. */
+template <typename Code>
+void as_thread(kernel &cpu, thread &one, Code code)
+{
+	thread *const before = cpu.current;
+
+	cpu.current = &one;
+	code();
+	cpu.current = before;
+}
+
 /* That one has a step, whatever its priority. */
 void lets(thread &one)
 {
@@ -1082,6 +1093,7 @@ TEST_CASE("inheriting_mutex: checked: what an ended thread held is forgotten")
 	CHECK(heirs.find("holds bus") == heirs.rfind("holds bus"));
 	REQUIRE(notes.size() == 2);
 	has(notes[0], "a thread has ended with bus (0x");
+	has(notes[0], ") held, taken at " + shown(__FILE__));
 	has(notes[1], "a thread has ended with log (0x");
 	for (const held_locks &one : fresh.memory->held)
 		CHECK(one.size() == 0);
@@ -1237,12 +1249,15 @@ TEST_CASE("inheriting_mutex: a thread that ends in a wait, or goes on")
 	const auto ends = [](inheriting_thread &one) {
 		thread_ends(one, true, [](const void *) {});
 	};
-	std::string in_a_wait, goes_on;
+	std::string in_a_wait, in_its_park, goes_on;
 
 	chain([&](chain &cpu) {
 		in_a_wait = panic_of([&] { ends(cpu.all[1]); });
+		as_thread(cpu, cpu.all[1],
+			  [&] { in_its_park = panic_of([] { a.lock(); }); });
 	});
 	has(in_a_wait, "a thread ends while it waits");
+	has(in_its_park, "a wait inside klock_os_park()");
 	kernel cpu;
 	cpu.start(1, [&] {
 		log.lock();
@@ -1311,15 +1326,6 @@ TEST_CASE("inheriting_mutex: condition: a priority that changes in its queue")
 	cpu.run();
 	CHECK(order == "ab");
 	CHECK(all_zero(data));
-}
-
-/* Code of that thread, outside of its fiber. */
-template <typename Code>
-static void as_thread(kernel &cpu, thread &one, Code code)
-{
-	cpu.current = &one;
-	code();
-	cpu.current = nullptr;
 }
 
 /* A thread ends, with a mutex or none, and another takes one: behind the note

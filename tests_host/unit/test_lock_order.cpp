@@ -536,7 +536,10 @@ TEST_CASE("lock_order: two of one class, by ascending address")
 		queues[1].lock();
 		const std::string said = panic_of([&] { queues[0].lock(); });
 
-		has(said, "runqueue[0], CPU 1: same class: ");
+		has(said,
+		    "runqueue[0], CPU 1: same class: not at a higher "
+		    "address, nor of a higher sub-rank, than the one that "
+		    "is held; ");
 		has(said, "at " + at_line(first + 1));
 		has(said, "runqueue[1] was taken at " + at_line(first));
 	});
