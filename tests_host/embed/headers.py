@@ -5,6 +5,7 @@ is linked with a cross toolchain with no library is klock alone: clang and lld,
 for x86_64-elf, i686-elf, AArch64 and RISC-V, where no package for that CPU is.
 """
 import re
+import shutil
 import sys
 
 import cases
@@ -489,12 +490,42 @@ def examples_run(case):
              lib / engine / "include", *case.libraries, at_least=2)
 
 
+EXPLORES = """\
+#include <model/model.hpp>
+struct world {};
+int main()
+{
+	return !model::explore<world>({}, [](world &, unsigned) {}).proved();
+}
+"""
+
+
+def other_headers_are_refused(case):
+    """Headers whose structures have other sizes than the checker's library has:
+    by the linker, and by a name that says so."""
+    headers = case.scratch / "include"
+    shutil.copytree(case.root / "lib/model/include", headers)
+    options = headers / "model/options.hpp"
+    case.write("use.cpp", EXPLORES)
+    link = ["g++", "-std=c++20", "use.cpp", *case.includes("hooked"), "-I",
+            headers, *case.libraries, "-o", "use"]
+    case.must(*link)
+    for struct in ("options", "result"):
+        text = options.read_text()
+        options.write_text(text.replace(f"struct {struct} {{", f"struct {struct} "
+                                        "{ klock::u64 more[8];"))
+        status, said = case.call(*link)
+        case.expect(status and "explore_of_sizes<" in said,
+                    f"{struct}: {status}: {said}")
+        options.write_text(text)
+
+
 CASES = {
     "single_header_is_whole": [holds_everything_once, compiles_alone,
                                says_what_it_is],
     "compiler_explorer": [explorer_shows_what_it_says,
                           compiles_with_any_flags],
-    "header_examples": [examples_run],
+    "header_examples": [examples_run, other_headers_are_refused],
     "bare_toolchain": [compiles_and_links, needs_no_package_of_that_cpu,
                        mistakes_say_what_embed_md_says],
 }

@@ -16,10 +16,15 @@ checker &the_checker()
 	return one;
 }
 
-result explore(program &p, const options &given)
+template <klock::usize... Sizes>
+result detail::explore_of_sizes(program &p, const options &given)
 {
 	return the_checker().explore(p, given);
 }
+
+template result
+detail::explore_of_sizes<sizeof(program), sizeof(options), sizeof(result)>(
+	program &, const options &);
 
 /*
  * While it lives, the code stops at instructions that the compiler does not

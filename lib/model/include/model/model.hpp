@@ -62,7 +62,20 @@ struct program {
 	~program() = default;
 };
 
-result explore(program &, const options &);
+namespace detail {
+
+/* Its name has the sizes of what it is given and returns: no linker joins these
+ * headers and a library of other ones. */
+template <klock::usize... Sizes>
+result explore_of_sizes(program &, const options &);
+
+} // namespace detail
+
+inline result explore(program &of, const options &how)
+{
+	return detail::explore_of_sizes<sizeof(program), sizeof(options),
+					sizeof(result)>(of, how);
+}
 
 /*
  * Reports the execution if `holds` is false. A body, or the check at the end,
