@@ -10,7 +10,8 @@ program that is compiled here, in C of the functions that klock.h declares and
 of its _Generic tables. What there is not needs a reason, in REASONS below. Each
 public function of a type in the tables, of checked_lock and of a lock of C must
 be a verb that they know, and each public type must be in one of them, or in
-ELSEWHERE. Each wrapper hands on each verb of the locks inside.
+ELSEWHERE. Each wrapper hands on each verb of the locks inside. A checked lock has
+the constants and types of its lock, and is made of what that is made of.
 
 --check fails where a part is not what --write would write, a verb is missing
 without a reason, or a reason is left over.
@@ -27,6 +28,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "lint"))
 import c_library
 import c_verbs
 import cases
+import common
+import cxx
 import members
 import verb_list
 from cases import tool
@@ -249,6 +252,29 @@ def listed(root, wrong):
             events[DEFINED_AS.get(type_, type_)][function] = None
     return Listed(beside, (*columns, *beside), {**calls, **CALLS},
                   {name: tuple(verbs) for name, verbs in events.items()})
+
+
+_LOCK = re.compile(r"^struct (?:\[\[.*?\]\] )?(\w+_lock)\b[^;{]*\{", re.M)
+_SHOWN = re.compile(r"^\t(?:static constexpr [\w:<>]+|(using)) (\w+)\s*=", re.M)
+# Ways to make a lock.
+MADE = {"nothing": "L();", "a counter": "L(u8{3});",
+        "base and counter": "L(7u, u8{3});"}
+
+
+def shown(root):
+    """{what a lock has beside its verbs: an expression that asks for it}: its
+    constants and types, and ways to make it."""
+    found = {f"::made of {what}": call for what, call in MADE.items()}
+    for path in common.lock_headers(root):
+        if path.name in common.WRAPPERS + common.UNLISTED:
+            continue
+        code = cxx.code_only(path.read_text())
+        for lock in _LOCK.finditer(code):
+            body = code[lock.end():cxx.closing(code, lock.end() - 1)]
+            public = re.split(r"^\s+(?:private|protected):", body, flags=re.M)[0]
+            found |= {f"::{name}": f"{'typename ' if type_ else ''}L::{name};"
+                      for type_, name in _SHOWN.findall(public)}
+    return found
 
 
 def public_functions(root):
@@ -509,7 +535,9 @@ def program(root, of, inside):
     text.append(used(of, asked, inside))
     text.append("template <typename L>\nvoid ask()\n{\n" + "".join(
         f'\tprintf({concept(verb)}<L> ? "{verb}," : "");\n'
-        for verb in of.all) + '\tprintf("\\n");\n}\n')
+        for verb in of.all) + "".join(
+        f'\tprintf(requires {{ {asks} }} ? "{what}," : "");\n'
+        for what, asks in shown(root).items()) + '\tprintf("\\n");\n}\n')
     text.append(f"""int main()
 {{
 	selftest::all_locks<8>::for_each([]<typename Subject>() {{
@@ -612,6 +640,20 @@ class Page:
             self.wrong += case.wrong
         self.rows = [row for row, world in self.cpp
                      if world == CPP and "@" not in row and row not in EVENTS]
+        self.compare_shown()
+
+    def compare_shown(self):
+        """A checked lock shows what its lock does beside verbs."""
+        asked = 0
+        for row in self.rows:
+            shows, checked = ({verb for verb in self.cpp[row, world]
+                               if verb.startswith("::")}
+                              for world in (CPP, CHECKED_CPP))
+            asked += len(shows)
+            self.wrong += [f"checked_lock<{row}>: not as without checks: {name}"
+                           for name in sorted(shows ^ checked)]
+        if asked < 50:
+            self.wrong.append(f"only {asked} constants and types of locks")
 
     def has(self, row, verb, world):
         """If a type is several kinds in C, all have it, or none."""

@@ -20,10 +20,7 @@
 #include <functional>
 #include <mutex>
 #include <new>
-#include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 using namespace klock;
@@ -324,162 +321,10 @@ TEST_CASE("checked_lock: zero bytes are a free lock without a name")
 } // namespace checked_tests
 
 /*
- * checked_lock: what compiles with a lock compiles with the checked one, for
- * every lock of the list.
- *
- * A lint (tests_host/lint/members.py) sees that no member that may wait is
- * missing from the wrapper.
+ * checked_lock: a drop-in for the lock inside. That it has each verb of each
+ * lock, and what else a lock shows, is asked by tests_host/embed/verbs.py.
  */
 namespace checked_drop_in_tests {
-
-namespace {
-
-struct use {
-	const char *what;
-	bool compiles;
-};
-
-/* Not T::node, which clang 14 takes for an error where a lock has none. */
-template <typename T>
-using node_of = typename detail::nodes_of<T>::lent_type;
-
-/* clang-format 16 takes none of these for an expression. */
-// clang-format off
-template <typename T>
-constexpr use uses[] = {
-	{"lock()", requires(T &l) { l.lock(); }},
-	{"lock(node)", requires(T &l, node_of<T> &n) { l.lock(n); }},
-	{"lock(number)", requires(T &l) { l.lock(1u); }},
-	{"lock_from(number)", requires(T &l) { l.lock_from(1u); }},
-	{"has_node(number)", requires { T::has_node(1u); }},
-	{"is_clean(number)", requires { T::is_clean(1u); }},
-	{"forget_waits(number)", requires { T::forget_waits(1u); }},
-	{"unlock()", requires(T &l) { l.unlock(); }},
-	{"unlock(node)", requires(T &l, node_of<T> &n) { l.unlock(n); }},
-	{"unlock(number)", requires(T &l) { l.unlock(1u); }},
-	{"try_lock()", requires(T &l) { l.try_lock(); }},
-	{"try_lock(node)",
-	 requires(T &l, node_of<T> &n) { l.try_lock(n); }},
-	{"try_lock(number)", requires(T &l) { l.try_lock(1u); }},
-	{"lock_paced(of u8)",
-	 requires(T &l, u32 (&pace)(u8)) { l.lock_paced(pace); }},
-	{"lock_paced(of u32)",
-	 requires(T &l, u32 (&pace)(u32)) { l.lock_paced(pace); }},
-	{"lock_paced(of nothing)",
-	 requires(T &l, u32 (&pace)()) { l.lock_paced(pace); }},
-	{"try_lock_until(number, deadline)",
-	 requires(T &l, u64 deadline) { l.try_lock_until(1u, deadline); }},
-	{"try_lock_for(number, cycles)",
-	 requires(T &l, u64 cycles) { l.try_lock_for(1u, cycles); }},
-	{"is_locked()", requires(const T &l) { l.is_locked(); }},
-	{"is_contended()", requires(const T &l) { l.is_contended(); }},
-	{"is_contended(node)",
-	 requires(const T &l, const node_of<T> &n) { l.is_contended(n); }},
-	{"is_contended(number)", requires(const T &l) { l.is_contended(1u); }},
-	{"is_queued(number)", requires(const T &l) { l.is_queued(1u); }},
-	{"await_left(number)", requires(const T &l) { l.await_left(1u); }},
-	{"set_base(turns)", requires(T &l) { l.set_base(3u); }},
-	{"turns_for(u8, base)", requires { T::turns_for(u8{3}, 5u); }},
-	{"lock_shared()", requires(T &l) { l.lock_shared(); }},
-	{"lock_shared(number)", requires(T &l) { l.lock_shared(1u); }},
-	{"unlock_shared()", requires(T &l) { l.unlock_shared(); }},
-	{"unlock_shared(number)", requires(T &l) { l.unlock_shared(1u); }},
-	{"try_lock_shared()", requires(T &l) { l.try_lock_shared(); }},
-	{"try_lock_shared(number)", requires(T &l) { l.try_lock_shared(1u); }},
-	{"lock_upgradable()", requires(T &l) { l.lock_upgradable(); }},
-	{"try_lock_upgradable()", requires(T &l) { l.try_lock_upgradable(); }},
-	{"upgrade()", requires(T &l) { l.upgrade(); }},
-	{"try_upgrade()", requires(T &l) { l.try_upgrade(); }},
-	{"unlock_upgradable()", requires(T &l) { l.unlock_upgradable(); }},
-	{"downgrade()", requires(T &l) { l.downgrade(); }},
-	{"max_readers", requires { T::max_readers; }},
-	{"readers_contend", requires { T::readers_contend; }},
-	{"default_base", requires { T::default_base; }},
-	{"node", requires(node_of<T> &n) { n; }},
-	{"node_may_live_on_stack", requires { T::node_may_live_on_stack; }},
-	{"max_contenders", requires { T::max_contenders; }},
-	{"made of nothing", requires { T(); }},
-	{"made of a counter", requires { T(u8{3}); }},
-	{"made of base and counter", requires { T(7u, u8{3}); }},
-};
-// clang-format on
-
-using all_uses = std::span<const use>;
-
-void compare(all_uses without, all_uses with)
-{
-	for (usize i = 0; i < with.size(); i++) {
-		INFO(with[i].what);
-		CHECK(with[i].compiles == without[i].compiles);
-	}
-}
-
-} // namespace
-
-TEST_CASE("checked_lock: a drop-in: what compiles with a lock does with it")
-{
-	std::set<std::string> seen;
-	const auto look = [&](const char *name, all_uses of, all_uses checked,
-			      all_uses named) {
-		INFO(name);
-		compare(of, checked);
-		compare(of, named);
-		for (const use &u : of)
-			if (u.compiles)
-				seen.insert(u.what);
-	};
-
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
-		using L = typename Subject::lock;
-
-		look(Subject::name, uses<L>, uses<checked_if<true, L>>,
-		     uses<checked_if<true, L, "named">>);
-	});
-	/* An expression that fits no lock compares nothing. */
-	for (const use &u : uses<ticket_lock<u8>>) {
-		INFO(u.what);
-		CHECK((seen.count(u.what) ||
-		       u.what == std::string("try_lock(number)")));
-	}
-}
-
-/* told()'s result for a checked lock, with the lock's node. */
-template <typename L>
-struct told_one : detail::told_lock<L> {};
-template <node_lock L>
-struct told_one<L> : detail::told_lock<L> {
-	using node = typename L::node;
-};
-
-TEST_CASE("checked_lock: a drop-in: told() compiles with checks as without")
-{
-	/* A wrapper in both builds is made of these. */
-	const auto is_verb = [](std::string_view what) {
-		for (const char *verb :
-		     {"lock", "unlock", "try_lock", "upgrade()",
-		      "try_upgrade()", "downgrade()", "is_locked",
-		      "is_contended"})
-			if (what.starts_with(verb))
-				return true;
-		return false;
-	};
-	const auto look = [&](const char *name, all_uses of, all_uses told) {
-		INFO(name);
-		for (usize i = 0; i < of.size(); i++) {
-			INFO(of[i].what);
-			CHECK((told[i].compiles || !of[i].compiles ||
-			       !is_verb(of[i].what)));
-		}
-	};
-
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
-		using L = typename Subject::lock;
-
-		look(Subject::name, uses<L>, uses<told_one<checked_lock<L>>>);
-	});
-	look("mutex", uses<klock::mutex>,
-	     uses<told_one<checked_lock<klock::mutex>>>);
-}
 
 /* A kernel's own verbs, around locks of klock's: one body for both builds. */
 template <bool Debug>
