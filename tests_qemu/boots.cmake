@@ -162,10 +162,6 @@ klock_boot(full measure_parallel_8 8 parallel
 	"wait us  index" ONCE "ticket_lock<u8>                8 "
 	"preemptable_ticket_lock<u8>    8 " "queued_lock                    8 "
 	"backoff_ttas_lock              8 ")
-foreach(claim IN ITEMS fairness backoff)
-	klock_lab_script(full claim_${claim} claims.py ${claim}
-		--readme ${here}/README.md)
-endforeach()
 klock_lab_script(full csv columns.py --readme ${here}/README.md)
 klock_boot(test counts_4 4 single "run=counts mode=tap"
 	"of 1000" "runqueue[0]" "2 runqueue" "log; held")
@@ -560,7 +556,3 @@ klock_level(full TESTS qemu_iso_by_hand qemu_iso_made qemu_pcs_made
 # -- The tables of the documents are what is printed, by the compiler they name --
 
 klock_lab_script(test table_demo ${demo} --exact)
-foreach(claim IN ITEMS fairness backoff)
-	klock_lab_script(full table_${claim} claims.py ${claim} --exact
-		--readme ${here}/README.md)
-endforeach()
