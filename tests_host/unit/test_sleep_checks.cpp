@@ -529,6 +529,27 @@ static std::string in_threads(threads_locks &of, Parts... parts)
 	return said;
 }
 
+static void waits_with_inode(threads_locks &of)
+{
+	const guard held(of.inode);
+
+	(void)of.answer.wait_until(0);
+}
+
+static void sets_with_inode(threads_locks &of)
+{
+	const guard held(of.inode);
+
+	of.answer.set();
+}
+
+static void sets_with_log(threads_locks &of)
+{
+	const guard held(of.log);
+
+	of.answer.set();
+}
+
 TEST_CASE("sleep: checked: an event is waited for with its setter's lock")
 {
 	for (const event_case &one : events) {
@@ -567,16 +588,6 @@ TEST_CASE("sleep: checked: an event is waited for with its setter's lock")
 /* The cycle goes over another lock, and any part of it comes last. */
 TEST_CASE("sleep: checked: an event's setter needs what its waiter blocks")
 {
-	const auto waits = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		(void)of.answer.wait_until(0);
-	};
-	const auto sets = [](threads_locks &of) {
-		const guard held(of.log);
-
-		of.answer.set();
-	};
 	const auto nests = [](threads_locks &of) {
 		const guard outer(of.log);
 		const guard inner(of.inode);
@@ -591,14 +602,15 @@ TEST_CASE("sleep: checked: an event's setter needs what its waiter blocks")
 	new_order<64, 4> fresh;
 	threads_locks of;
 
-	event(in_threads(of, nests, waits, sets));
+	event(in_threads(of, nests, waits_with_inode, sets_with_log));
 	{
 		new_order<64, 4> again;
 
-		event(in_threads(of, sets, nests, waits));
+		event(in_threads(of, sets_with_log, nests, waits_with_inode));
 	}
 	new_order<64, 4> again;
-	const std::string said = in_threads(of, waits, sets, nests);
+	const std::string said =
+		in_threads(of, waits_with_inode, sets_with_log, nests);
 
 	has(said, "inode, CPU 1: lock order: log (");
 	has(said, "; known: inode (");
@@ -655,26 +667,11 @@ TEST_CASE("sleep: checked: two events, and two locks")
 /* Nothing is certain where one setter needs no lock, or may give up. */
 TEST_CASE("sleep: checked: an event that can be set while its waiter waits")
 {
-	const auto waits = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		(void)of.answer.wait_until(0);
-	};
 	const auto sets = [](threads_locks &of) { of.answer.set(); };
-	const auto sets_under = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		of.answer.set();
-	};
 	const auto sets_by_try = [](threads_locks &of) {
 		must(of.inode.try_lock());
 		of.answer.set();
 		of.inode.unlock();
-	};
-	const auto sets_under_another = [](threads_locks &of) {
-		const guard held(of.log);
-
-		of.answer.set();
 	};
 	const auto handler_sets = [](threads_locks &of) {
 		const guard held(of.inode);
@@ -688,14 +685,14 @@ TEST_CASE("sleep: checked: an event that can be set while its waiter waits")
 		CHECK(in_threads(of, parts...) == "");
 	};
 
-	check(sets, waits, sets_under);
-	check(waits, sets, sets_under);
-	check(sets_under, sets, waits);
-	check(sets_by_try, waits, sets_by_try);
-	check(sets_under_another, waits, sets_under);
-	check(sets_under, sets_under_another, waits);
-	check(handler_sets, waits, handler_sets);
-	check(waits, handler_sets, sets_under);
+	check(sets, waits_with_inode, sets_with_inode);
+	check(waits_with_inode, sets, sets_with_inode);
+	check(sets_with_inode, sets, waits_with_inode);
+	check(sets_by_try, waits_with_inode, sets_by_try);
+	check(sets_with_log, waits_with_inode, sets_with_inode);
+	check(sets_with_inode, sets_with_log, waits_with_inode);
+	check(handler_sets, waits_with_inode, handler_sets);
+	check(waits_with_inode, handler_sets, sets_with_inode);
 	/* While it waits, another sets it. */
 	check(
 		[](threads_locks &of) {
@@ -704,7 +701,7 @@ TEST_CASE("sleep: checked: an event that can be set while its waiter waits")
 			meanwhile = [&] { as_other([&] { of.answer.set(); }); };
 			of.answer.wait();
 		},
-		sets_under);
+		sets_with_inode);
 }
 
 TEST_CASE("sleep: checked: who uses an event twice with one lock held")
@@ -747,16 +744,6 @@ TEST_CASE("sleep: checked: an event and a lock that are declared harmless")
 		harmless("inode", "answer")};
 	static constexpr declared_order sets_well[] = {
 		harmless("answer", "inode")};
-	const auto waits = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		(void)of.answer.wait_until(0);
-	};
-	const auto sets = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		of.answer.set();
-	};
 
 	for (bool first : {false, true}) {
 		for (bool at_wait : {false, true}) {
@@ -764,8 +751,10 @@ TEST_CASE("sleep: checked: an event and a lock that are declared harmless")
 			threads_locks of;
 
 			at_wait ? declare(waits_well) : declare(sets_well);
-			CHECK((first ? in_threads(of, waits, sets)
-				     : in_threads(of, sets, waits)) == "");
+			CHECK((first ? in_threads(of, waits_with_inode,
+						  sets_with_inode)
+				     : in_threads(of, sets_with_inode,
+						  waits_with_inode)) == "");
 		}
 	}
 }
@@ -773,24 +762,15 @@ TEST_CASE("sleep: checked: an event and a lock that are declared harmless")
 /* A finding that is noted is noted once, and the rest is checked. */
 TEST_CASE("sleep: checked: an event's finding is noted once")
 {
-	const auto waits = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		(void)of.answer.wait_until(0);
-	};
-	const auto sets = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		of.answer.set();
-	};
-
 	for (bool first : {false, true}) {
 		new_order<64, 4> fresh(on_finding::note);
 		threads_locks of;
 
 		for (int i = 0; i < 2; i++)
-			CHECK((first ? in_threads(of, waits, sets)
-				     : in_threads(of, sets, waits)) == "");
+			CHECK((first ? in_threads(of, waits_with_inode,
+						  sets_with_inode)
+				     : in_threads(of, sets_with_inode,
+						  waits_with_inode)) == "");
 		REQUIRE(notes.size() == 1);
 		has(notes[0], "answer, CPU 1: event: answer is waited for at ");
 	}
@@ -809,12 +789,7 @@ TEST_CASE("sleep: checked: who is on the way to set an event")
 		of.answer.set();
 		released(&of.answer);
 	};
-	const auto waits = [](threads_locks &of) {
-		const guard held(of.inode);
-
-		(void)of.answer.wait_until(0);
-	};
-	const std::string said = in_threads(of, sets, waits);
+	const std::string said = in_threads(of, sets, waits_with_inode);
 
 	has(said, "answer, CPU 1: lock order: inode (");
 	has(said, "known: answer (");
@@ -1061,43 +1036,122 @@ TEST_CASE("sleep: checked: a predicate waits, or calls its own queue")
 	CHECK(change_that([](threads_locks &of) { of.jobs.release(); }) == "");
 }
 
-TEST_CASE("sleep: checked: every verb is named in an NMI handler")
+/* Called of a lock, or an event, and of what told() makes of it: the report has
+ * this line, or the one that it was told. */
+template <typename L, typename Verb>
+static void expect_named_in_nmi(const char *name, L &of, Verb verb)
+{
+	const call_site by{"caller.c", 7};
+	const auto said_of = [&](auto &&what) {
+		std::string said;
+
+		as(0, context::nmi,
+		   [&] { said = panic_of([&] { verb(what); }); });
+		return said;
+	};
+	const std::string text =
+		name + std::string(", CPU 0: may sleep, but was called in an "
+				   "NMI handler; at ");
+
+	has(said_of(of), text + shown(__FILE__));
+	has(said_of(told(of, by)), text + "caller.c:7");
+}
+
+TEST_CASE("sleep: checked: every verb is named in an NMI handler, told or not")
 {
 	threads_locks of;
 	detail::sleeper me;
 	const u64 soon = 0;
-	const auto in_nmi = [&](auto verb) {
-		std::string said;
-
-		as(0, context::nmi, [&] { said = panic_of(verb); });
-		has(said, "may sleep, but was called in an NMI handler; at " +
-				  shown(__FILE__));
+	const auto never = [] { return false; };
+	const auto jobs = [&](auto verb) {
+		expect_named_in_nmi("jobs", of.jobs, verb);
+	};
+	const auto answer = [&](auto verb) {
+		expect_named_in_nmi("answer", of.answer, verb);
+	};
+	const auto not_full = [&](auto verb) {
+		expect_named_in_nmi("not full", of.not_full, verb);
+	};
+	const auto arrivals = [&](auto verb) {
+		expect_named_in_nmi("arrivals", of.arrivals, verb);
+	};
+	const auto inode = [&](auto verb) {
+		expect_named_in_nmi("inode", of.inode, verb);
+	};
+	const auto names = [&](auto verb) {
+		expect_named_in_nmi("names", of.names, verb);
 	};
 
-	in_nmi([&] { of.jobs.release(); });
-	in_nmi([&] { (void)of.jobs.try_acquire(); });
-	in_nmi([&] { of.jobs.acquire(); });
-	in_nmi([&] { of.answer.set(); });
-	in_nmi([&] { of.answer.reset(); });
-	in_nmi([&] { (void)of.answer.is_set(); });
-	in_nmi([&] { (void)of.answer.is_contended(); });
-	in_nmi([&] { of.answer.wait(); });
-	in_nmi([&] { of.not_full.notify_one(); });
-	in_nmi([&] { of.not_full.notify_all(); });
-	in_nmi([&] { of.not_full.prepare(me); });
-	in_nmi([&] { (void)of.not_full.sleep(me, &soon); });
-	in_nmi([&] { of.arrivals.wake_one([] {}); });
-	in_nmi([&] { of.arrivals.wake_all([] {}); });
-	in_nmi([&] { of.arrivals.wait([] { return true; }); });
-	in_nmi([&] { of.inode.lock(); });
-	in_nmi([&] { (void)of.inode.try_lock(); });
-	in_nmi([&] { (void)of.inode.try_lock_until(0); });
-	in_nmi([&] { (void)of.names.try_lock_shared(); });
-	in_nmi([&] { (void)of.names.try_lock_shared_until(0); });
+	jobs([](auto &it) { it.release(); });
+	jobs([](auto &it) { (void)it.try_acquire(); });
+	jobs([](auto &it) { (void)it.try_acquire_until(1); });
+	jobs([](auto &it) { (void)it.try_acquire_for(1); });
+	jobs([](auto &it) { it.acquire(); });
+	answer([](auto &it) { it.set(); });
+	answer([](auto &it) { it.reset(); });
+	answer([](auto &it) { (void)it.is_set(); });
+	answer([](auto &it) { (void)it.is_contended(); });
+	answer([](auto &it) { it.wait(); });
+	answer([](auto &it) { (void)it.wait_until(1); });
+	answer([](auto &it) { (void)it.wait_for(1); });
+	not_full([](auto &it) { it.notify_one(); });
+	not_full([](auto &it) { it.notify_all(); });
+	not_full([&](auto &it) { it.prepare(me); });
+	not_full([&](auto &it) { (void)it.sleep(me, &soon); });
+	not_full([&](auto &it) { (void)it.sleep(me, nullptr); });
+	arrivals([](auto &it) { it.wake_one([] {}); });
+	arrivals([](auto &it) { it.wake_all([] {}); });
+	arrivals([&](auto &it) { it.wait(never); });
+	arrivals([&](auto &it) { (void)it.wait_until(never, 1); });
+	arrivals([&](auto &it) { (void)it.wait_for(never, 1); });
+	inode([](auto &it) { it.lock(); });
+	inode([](auto &it) { (void)it.try_lock(); });
+	inode([](auto &it) { (void)it.try_lock_until(0); });
+	names([](auto &it) { (void)it.try_lock_shared(); });
+	names([](auto &it) { (void)it.try_lock_shared_until(0); });
 	of.inode.lock();
-	in_nmi([&] { of.inode.unlock(); });
+	inode([](auto &it) { it.unlock(); });
 	of.names.lock();
-	in_nmi([&] { of.names.downgrade(); });
+	names([](auto &it) { it.downgrade(); });
+}
+
+TEST_CASE("named: events, and a lock in an irq_lock")
+{
+	static constinit auto jobs = named<checked_if<true, semaphore>>("jobs");
+	static constinit auto three =
+		named<checked_if<true, semaphore>>("three", 3u);
+	static constinit auto answer =
+		named<checked_if<true, completion>>("answer");
+	static constinit auto changed_too =
+		named<checked_if<true, condition>>("changed");
+	static constinit auto arrivals =
+		named<checked_if<true, wait_queue>>("arrivals");
+	static constinit auto queue =
+		named<irq_lock<checked_if<true, ticket_lock<u8>>>>("queue");
+	/* Without checks, the name is dropped, and the units are not. */
+	static constinit auto unnamed =
+		named<checked_if<false, semaphore>>("jobs", 2u);
+	static constinit auto plain_queue =
+		named<irq_lock<checked_if<false, ticket_lock<u8>>>>("queue");
+
+	expect_named_in_nmi("jobs", jobs, [](auto &it) { it.release(); });
+	expect_named_in_nmi("answer", answer, [](auto &it) { it.set(); });
+	expect_named_in_nmi("changed", changed_too,
+			    [](auto &it) { it.notify_one(); });
+	expect_named_in_nmi("arrivals", arrivals,
+			    [](auto &it) { it.wake_one([] {}); });
+	has(panic_of([] {
+		    irq_guard held(queue);
+		    irq_guard again(queue);
+	    }),
+	    "queue, CPU 0: recursion");
+	for (int units = 0; units < 3; units++)
+		CHECK(three.try_acquire());
+	CHECK_FALSE(three.try_acquire());
+	for (int units = 0; units < 2; units++)
+		CHECK(unnamed.try_acquire());
+	CHECK_FALSE(unnamed.try_acquire());
+	irq_guard held(plain_queue);
 }
 
 TEST_CASE("sleep: checked: a panic leaves a condition's wait, and no sleeper")
@@ -1334,25 +1388,6 @@ TEST_CASE("sleep: checked: what has no holder is named at run time, too")
 	CHECK(named_at_run_time<false>() == "");
 	for (const char *name : {"jobs[1]", "done", "full", "arrivals"})
 		has(said, name + std::string(", CPU 0: "));
-}
-
-TEST_CASE("sleep: checked: a predicate that cannot be copied")
-{
-	threads_locks of;
-	guard held(of.inode);
-	const auto looks = [] {
-		return [owned = std::make_unique<bool>(true)] {
-			return *owned;
-		};
-	};
-
-	of.not_full.wait(held, looks());
-	CHECK(of.not_full.wait_until(held, 0, looks()));
-	CHECK(of.not_full.wait_for(held, 0, looks()));
-	of.arrivals.wait(looks());
-	CHECK(of.arrivals.wait_until(looks(), 0));
-	CHECK(of.arrivals.wait_for(looks(), 0));
-	of.arrivals.wake_one([owned = std::make_unique<int>(1)] {});
 }
 
 /* Without an order it would wait for its own inner lock. */
