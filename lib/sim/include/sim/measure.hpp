@@ -94,10 +94,10 @@ struct tracker {
 };
 
 /* The shared lock, and each contender on cache lines of its own. */
-template <typename Lock>
+template <typename Lock, typename Who = klock::selftest::contender<Lock>>
 struct contenders {
 	struct alignas(2 * klock::cache_line) place {
-		klock::selftest::contender<Lock> who;
+		Who who;
 	};
 
 	explicit contenders(unsigned cpus) : number(cpus)

@@ -170,34 +170,8 @@ struct access<Value> {
 	}
 };
 
-/* The shared lock, and each contender on cache lines of its own. */
 template <typename Lock>
-struct sharers {
-	struct alignas(2 * klock::cache_line) place {
-		access<Lock> who;
-	};
-
-	explicit sharers(unsigned cpus) : number(cpus)
-	{
-		void *const at = lend(cpus * sizeof(place), alignof(place));
-
-		places = static_cast<place *>(at);
-		for (unsigned c = 0; c < cpus; c++)
-			(::new (places + c) place)->who.renumber(c);
-	}
-	~sharers()
-	{
-		for (unsigned c = number; c-- > 0;)
-			places[c].~place();
-		take_back(places);
-	}
-	sharers(const sharers &) = delete;
-	sharers &operator=(const sharers &) = delete;
-
-	alignas(klock::cache_line) Lock lock;
-	unsigned number;
-	place *places;
-};
+using sharers = contenders<Lock, access<Lock>>;
 
 /* One section of one CPU, counted. */
 template <typename Lock>
