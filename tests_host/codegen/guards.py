@@ -88,6 +88,15 @@ def _compare(name, kind, hand, guard, more_at_most):
     return ""
 
 
+def _by_hand(code, name):
+    """hand_NAME; of NAME_MORE, where that is not there."""
+    while f"hand_{name}" not in code:
+        name = name.rpartition("_")[0]
+        if not name:
+            raise objects.Failed("guards.cpp: a guard without its hand_NAME")
+    return code[f"hand_{name}"]
+
+
 def check_guards(compiler, scratch, ways=(["-O2"],)):
     found, compared = [], 0
     for way in ways:
@@ -100,7 +109,7 @@ def check_guards(compiler, scratch, ways=(["-O2"],)):
                 if not name.startswith(kind + "_") or \
                         counts and way not in COUNTED_WAYS:
                     continue
-                hand = code["hand_" + name.removeprefix(kind + "_")]
+                hand = _by_hand(code, name.removeprefix(kind + "_"))
                 compared += 1
                 wrong = _compare(name, kind, hand, guard,
                                  MORE_COUNTED if counts else MORE)
