@@ -30,7 +30,7 @@
  * Context: that of the lock inside. A lock that a handler takes too, to read or
  * to write, needs irq_shared_guard instead, unless the lock's Context says
  * otherwise. An irq_lock (irq_lock.hpp) does not compile here.
- * Size: as guard's		Checked: unit/shared_guard: sizes
+ * Size: as guard's		Checked: unit/guard: sizes
  */
 #pragma once
 

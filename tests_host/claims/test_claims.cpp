@@ -52,24 +52,23 @@ void pass_then_break(unsigned most, unsigned served)
 
 } // namespace
 
-TEST_CASE("overflow: 3-bit tickets: 8 contenders pass, 9 break")
+template <unsigned Bits>
+static void pass_then_break_from_each_value()
 {
-	static_assert(narrow_ticket_lock<3>::max_contenders == 8);
+	constexpr unsigned most = 1u << Bits;
 
-	for (unsigned served = 0; served < 8; served++)
-		pass_then_break<narrow_ticket_lock<3>>(8, served);
+	static_assert(narrow_ticket_lock<Bits>::max_contenders == most);
+	for (unsigned served = 0; served < most; served++)
+		pass_then_break<narrow_ticket_lock<Bits>>(most, served);
 }
 
-TEST_CASE("overflow: 2-bit tickets: 4 contenders pass, 5 break")
+TEST_CASE(
+	"overflow: tickets of 2, 3, 4 bits: 4, 8, 16 contenders pass, one more "
+	"breaks")
 {
-	for (unsigned served = 0; served < 4; served++)
-		pass_then_break<narrow_ticket_lock<2>>(4, served);
-}
-
-TEST_CASE("overflow: 4-bit tickets: 16 contenders pass, 17 break")
-{
-	for (unsigned served = 0; served < 16; served++)
-		pass_then_break<narrow_ticket_lock<4>>(16, served);
+	pass_then_break_from_each_value<2>();
+	pass_then_break_from_each_value<3>();
+	pass_then_break_from_each_value<4>();
 }
 
 TEST_CASE("overflow: 8-bit tickets: 256 contenders pass, 257 break")

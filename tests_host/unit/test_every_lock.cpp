@@ -166,15 +166,6 @@ TEST_CASE("every lock: is taken in exactly one way")
 	SUCCEED();
 }
 
-TEST_CASE("every lock: has a try_lock where one would be right, and only there")
-{
-	static_assert(!try_lockable<anderson_lock<4>>);
-	static_assert(!try_lockable<graunke_thakkar_lock<4>>);
-	static_assert(!try_lockable<padded_ticket_lock<u8>>);
-	static_assert(!try_lockable<clh_lock>);
-	SUCCEED();
-}
-
 TEST_CASE("every lock: all CPUs, one after another, again and again")
 {
 	/* Odd and even times in a row: some have two places in turn. */

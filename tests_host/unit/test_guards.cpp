@@ -1017,6 +1017,9 @@ TEST_CASE("guard: sizes")
 		       2 * sizeof(pointer));
 	using of_two = pair_guard<ticket_lock<u8> &, rw_ticket_lock<u8> &>;
 	STATIC_REQUIRE(sizeof(of_two) == 2 * sizeof(pointer));
+	using shared = rw_ticket_lock<u8>;
+	STATIC_REQUIRE(sizeof(shared_guard<shared>) == sizeof(pointer));
+	STATIC_REQUIRE(sizeof(shared_try_guard<shared>) == sizeof(pointer));
 }
 
 } // namespace guards_nodes_tests
@@ -1089,35 +1092,7 @@ TEST_CASE("std::lock_guard, unique_lock and scoped_lock take plain locks")
 	CHECK(tested > 8);
 }
 
-TEST_CASE("std::scoped_lock: two locks in opposite order do not deadlock")
-{
-	static constexpr int rounds = 2000;
-	ticket_lock<u8> a;
-	ttas_lock b;
-	int count = 0;
-	std::thread other([&] {
-		for (int i = 0; i < rounds; i++) {
-			std::scoped_lock held(b, a);
-			count++;
-		}
-	});
-
-	for (int i = 0; i < rounds; i++) {
-		std::scoped_lock held(a, b);
-		count++;
-	}
-	other.join();
-	CHECK(count == 2 * rounds);
-}
-
 } // namespace guards_std_tests
-
-/*
- * try_guard and irq_try_guard.
- */
-namespace guards_try_tests {
-
-} // namespace guards_try_tests
 
 /*
  * pair_guard and irq_pair_guard: two locks by address.
@@ -1484,17 +1459,6 @@ TEST_CASE("guard: after a downgrade others read, and nobody writes")
 {
 	downgrades<rw_ticket_lock<u8>>();
 	downgrades<phase_fair_lock<u8>>();
-}
-
-TEST_CASE("shared_guard: sizes are those of a guard")
-{
-	using lock = rw_ticket_lock<u8>;
-
-	static_assert(sizeof(shared_guard<lock>) == sizeof(void *));
-	static_assert(sizeof(shared_try_guard<lock>) == sizeof(void *));
-	static_assert(!shared_lockable<ticket_lock<u8>>);
-	static_assert(shared_lockable<lock> && plain_lock<lock>);
-	SUCCEED();
 }
 
 } // namespace shared_guard_tests

@@ -53,23 +53,23 @@ constexpr struct property {
 	{"serves", 64}, {"nodes of cpu", 128}, {"one capacity", 256},
 };
 
+template <typename L>
+concept of_one_capacity = requires { requires L::readers_contend; };
+
 /* A bit for each property of a lock. */
 template <typename L>
 constexpr unsigned properties_of()
 {
-	const bool has[] = {sleeping<L>, thread_only_lock<L>, plain_lock<L>,
-			    node_lock<L>, stack_node_lock<L>, cpu_lock<L>,
-			    serving_lock<L>, per_cpu_lock<L>,
-			    requires {requires L::readers_contend;
-}
-,
-}; // namespace
-unsigned found = 0;
+	const bool has[] = {
+		sleeping<L>,	 thread_only_lock<L>, plain_lock<L>,
+		node_lock<L>,	 stack_node_lock<L>,  cpu_lock<L>,
+		serving_lock<L>, per_cpu_lock<L>,     of_one_capacity<L>};
+	unsigned found = 0;
 
-for (unsigned i = 0; i < sizeof(has); i++)
-	found |= has[i] ? properties[i].bit : 0u;
-return found;
-} // namespace wrappers_tests
+	for (unsigned i = 0; i < sizeof(has); i++)
+		found |= has[i] ? properties[i].bit : 0u;
+	return found;
+}
 
 std::string names(unsigned set)
 {
