@@ -255,6 +255,52 @@ const program programs[] = {
 	 "(@ and @) and a full fence between rows 1 and 2 and between rows 7 "
 	 "and 8 (@ and @): impossible under SC, possible on x86",
 	 model::bug::data_race},
+	{"a release before a second full fence", 3,
+	 [](world &w, unsigned cpu, unsigned made) {
+		 if (cpu == 0) {
+			 w.x.store_relaxed(1);
+			 klock::fence_seq_cst();
+			 w.a.store_relaxed(w.y.load_relaxed());
+		 } else if (cpu == 1) {
+			 w.y.store_relaxed(1);
+			 store(w.bell, 1, made & first);
+		 } else if (w.bell.load_relaxed()) {
+			 fence_if(made & second);
+			 w.b.store_relaxed(!w.x.load_relaxed());
+		 }
+	 },
+	 [](world &w) {
+		 model::check(w.a.load_relaxed() || !w.b.load_relaxed());
+	 },
+	 "missing: a release at row 6 (@) and a full fence between rows 7 and "
+	 "8 (@ and @): impossible under SC and on x86",
+	 model::bug::failed_check},
+	{"one read-modify-write, and no fence", 2,
+	 [](world &w, unsigned cpu, unsigned made) {
+		 atomic<u8> &mine = cpu ? w.y : w.x;
+		 u8 seen = 0;
+
+		 mine.store_relaxed(1);
+		 if (cpu == 0)
+			 seen = w.y.load_relaxed();
+		 else
+			 seen = w.x.load_relaxed();
+		 if (seen)
+			 return;
+		 (cpu ? w.b : w.a).store_relaxed(1);
+		 if (made == all)
+			 (void)w.bell.fetch_add_relaxed(1);
+		 else
+			 w.bell.store_relaxed(
+				 static_cast<u8>(w.bell.load_relaxed() + 1));
+	 },
+	 [](world &w) {
+		 model::check(w.bell.load_relaxed() ==
+			      w.a.load_relaxed() + w.b.load_relaxed());
+	 },
+	 "missing: rows 9 and 10 as one read-modify-write (@): impossible "
+	 "under SC, possible on x86",
+	 model::bug::failed_check},
 };
 
 result explore(const program &p, unsigned made, options how = {})
@@ -310,7 +356,20 @@ const program steps[] = {
 	 },
 	 [](world &w) { model::check(w.x.load_relaxed() == 2, "two"); },
 	 "also under SC: no memory order is missing, the steps themselves "
-	 "interleave wrongly; rows 3 and 4 as one read-modify-write (@) would "
+	 "interleave wrongly; missing: rows 3 and 4 as one read-modify-write "
+	 "(@)",
+	 model::bug::failed_check},
+	{"two updates that are lost", 2,
+	 [](world &w, unsigned, unsigned) {
+		 w.x.store_seq_cst(static_cast<u8>(w.x.load_seq_cst() + 1));
+		 w.a.store_seq_cst(static_cast<u8>(w.a.load_seq_cst() + 1));
+	 },
+	 [](world &w) {
+		 model::check(w.x.load_relaxed() == 2 &&
+			      w.a.load_relaxed() == 2);
+	 },
+	 "also under SC: no memory order is missing, the steps themselves "
+	 "interleave wrongly; rows 7 and 8 as one read-modify-write (@) would "
 	 "forbid it",
 	 model::bug::failed_check},
 	{"plain data alone", 2,

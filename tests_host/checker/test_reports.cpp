@@ -257,7 +257,7 @@ TEST_CASE("reports: what one read-modify-write would mend is said")
 	};
 
 	CHECK(has(in([](world &w) { w.count.store(w.count.load() + 1); }),
-		  "; rows 3 and 4 as one read-modify-write "
+		  "; missing: rows 3 and 4 as one read-modify-write "
 		  "(test_reports.cpp:"));
 	/* A look, and then an addition. */
 	CHECK(has(in(

@@ -58,24 +58,62 @@ bool begins(const graph &g, ref r)
 	return is_access(e) && !(e.what == kind::write && e.exclusive);
 }
 
-/* Whether one of these repairs is a fence before this event. */
-bool is_fenced(const graph &g, ref r, const repairs_of &some)
+/* The fence that these repairs put before this event; relaxed: none. */
+order fence_before(const graph &g, ref r, const repairs_of &some)
 {
 	const ref a = begins(g, r) ? access_before(g, r) : ref{};
+	order o = order::relaxed;
 
 	for (const repair &one : some)
 		if (a.index && one.after && one.after == g.at(a).op &&
-		    one.op == g.at(r).op)
-			return true;
+		    one.op == g.at(r).op && !one.joins)
+			o = both(o, one.by);
+	return o;
+}
+
+/* The load that this write of the CPU follows: of the same location, by
+ * another operation, with no access to it in between; or none. */
+ref load_before(const graph &g, ref w)
+{
+	const event &written = g.at(w);
+
+	for (ref r = w; --r.index;) {
+		const event &e = g.at(r);
+		if (is_access(e) && e.location == written.location &&
+		    !(written.exclusive && r.index + 1 == w.index))
+			return e.what == kind::read ? r : ref{};
+	}
+	return {};
+}
+
+/* Calls visit(load, write) for each such pair, until it returns true. */
+template <typename Visit>
+bool any_pair(const graph &g, Visit visit)
+{
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = 2; i <= g.length(c); i++) {
+			const ref w{static_cast<u8>(c), static_cast<u8>(i)};
+			if (g.at(w).what != kind::write || !g.at(w).op)
+				continue;
+			const ref r = load_before(g, w);
+			if (r.index && g.at(r).op && visit(r, w))
+				return true;
+		}
 	return false;
 }
 
-event full_fence()
+/* Whether another CPU's write is between these two. */
+bool is_torn(const graph &g, ref r, ref w)
+{
+	return g.at(w).mo != g.position(g.at(r)) + 1u;
+}
+
+event fence_of(order o)
 {
 	event fence;
 
 	fence.what = kind::fence;
-	fence.ord = order::seq_cst;
+	fence.ord = o;
 	return fence;
 }
 
@@ -95,14 +133,27 @@ order repair_list::order_of(u16 op, order o) const
 	return o;
 }
 
-unsigned repair_list::fences_before(unsigned cpu, u16 op)
+/* Whether another CPU writes between two operations that are one. */
+bool repair_list::forbids(const graph &g, const std::vector<repair> &some)
+{
+	return any_pair(g, [&](ref r, ref w) {
+		for (const repair &one : some)
+			if (one.joins && one.after == g.at(r).op &&
+			    one.op == g.at(w).op && is_torn(g, r, w))
+				return true;
+		return false;
+	});
+}
+
+order repair_list::fence_before(unsigned cpu, u16 op)
 {
 	const u16 last = std::exchange(last_op[cpu], op);
-	unsigned many = 0;
+	order o = order::relaxed;
 
 	for (const repair &r : all)
-		many += r.after && r.after == last && r.op == op;
-	return many;
+		if (r.after && r.after == last && r.op == op && !r.joins)
+			o = both(o, r.by);
+	return o;
 }
 
 /* -- The graph --------------------------------------------------------------
@@ -139,11 +190,12 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 	x->reset(f.cpus, f.sequence);
 	for (unsigned c = 0; c < f.cpus; c++) {
 		/* A fence comes directly after the access before it. */
-		std::vector<bool> behind(f.length(c) + 1);
+		std::vector<order> behind(f.length(c) + 1, order::relaxed);
 		for (unsigned i = 1; i <= f.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			if (is_fenced(f, r, some))
-				behind[access_before(f, r).index] = true;
+			const order o = fence_before(f, r, some);
+			if (o != order::relaxed)
+				behind[access_before(f, r).index] = o;
 		}
 		there[c].assign(1, 0);
 		for (unsigned i = 1; i <= f.length(c); i++) {
@@ -156,8 +208,8 @@ static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
 			if (is_access(e))
 				locations =
 					std::max(locations, e.location + 1u);
-			if (behind[i])
-				x->sb[c].push_back(full_fence());
+			if (behind[i] != order::relaxed)
+				x->sb[c].push_back(fence_of(behind[i]));
 		}
 		if (x->length(c) > max_index)
 			return nullptr;
@@ -206,30 +258,42 @@ bool cause_finder::fails(const shown_fault &f, const repairs_of &some,
 }
 
 /*
- * Adds a fence between each two accesses that could need one; only_stores:
- * between a store and a load.
+ * Adds a fence between each two accesses that could need one: wanted() is given
+ * both, and returns its order; relaxed: none.
  */
-static void add_fences(const graph &g, bool only_stores, repairs_of &to)
+template <typename Wanted>
+static void add_fences(const graph &g, repairs_of &to, Wanted wanted)
 {
 	for (unsigned c = 0; c < g.cpus; c++)
 		for (unsigned i = 2; i <= g.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
 			const ref a =
 				begins(g, r) ? access_before(g, r) : ref{};
-			if (!a.index || !g.at(a).op || !g.at(r).op ||
-			    g.at(a).location == g.at(r).location)
+			if (!a.index || !g.at(a).op || !g.at(r).op)
 				continue;
-			if (only_stores && (g.at(a).what != kind::write ||
-					    g.at(r).what != kind::read))
-				continue;
-			const repair one{g.at(r).op, g.at(a).op};
+			const repair one{g.at(r).op, g.at(a).op,
+					 wanted(g.at(a), g.at(r))};
 			const auto same = [&](const repair &other) {
 				return other.op == one.op &&
 				       other.after == one.after;
 			};
-			if (std::none_of(to.begin(), to.end(), same))
+			if (one.by != order::relaxed &&
+			    std::none_of(to.begin(), to.end(), same))
 				to.push_back(one);
 		}
+}
+
+/* A plain access, which is taken as a relaxed atomic one, can have no order:
+ * a fence has it. */
+order cause_finder::light_fence(const event &before, const event &behind) const
+{
+	const bool releases =
+		behind.what == kind::write && operations[behind.op].is_plain;
+	const bool acquires =
+		before.what == kind::read && operations[before.op].is_plain;
+
+	return both(releases ? order::release : order::relaxed,
+		    acquires ? order::acquire : order::relaxed);
 }
 
 void cause_finder::add_orders(const graph &g, repairs_of &to) const
@@ -256,15 +320,20 @@ void cause_finder::add_orders(const graph &g, repairs_of &to) const
 		}
 }
 
+bool cause_finder::removes(const shown_fault &f, repairs_of all,
+			   const repairs_of &more) const
+{
+	all.insert(all.end(), more.begin(), more.end());
+	return !fails(f, all, task.given->machine);
+}
+
 /* Returns a smallest set of these repairs that removes the execution; empty:
  * all of them together do not. */
 repairs_of cause_finder::least(const shown_fault &f, const repairs_of &had,
 			       repairs_of some) const
 {
 	const auto goes = [&](const repairs_of &one) {
-		repairs_of all = had;
-		all.insert(all.end(), one.begin(), one.end());
-		return !fails(f, all, task.given->machine);
+		return removes(f, had, one);
 	};
 
 	if (!goes(some))
@@ -281,6 +350,23 @@ repairs_of cause_finder::least(const shown_fault &f, const repairs_of &had,
 	return some;
 }
 
+/* Makes an order of each full fence in whose place one is enough. */
+void cause_finder::weaken(const shown_fault &f, const repairs_of &had,
+			  const repairs_of &orders, repairs_of &some) const
+{
+	for (repair &one : some) {
+		const repair full = one;
+		if (!full.after || full.by != order::seq_cst)
+			continue;
+		for (const repair &weaker : orders) {
+			one = weaker;
+			if (removes(f, had, some))
+				break;
+			one = full;
+		}
+	}
+}
+
 /* Seeks orders that remove the execution; if none do, orders and fences. */
 repairs_of cause_finder::missing(const shown_fault &f,
 				 const repairs_of &had) const
@@ -288,8 +374,19 @@ repairs_of cause_finder::missing(const shown_fault &f,
 	repairs_of orders, fences, more;
 
 	add_orders(*f.of, orders);
-	add_fences(*f.of, true, fences);
-	add_fences(*f.of, false, more);
+	add_fences(*f.of, orders, [this](const event &a, const event &b) {
+		return light_fence(a, b);
+	});
+	add_fences(*f.of, fences, [](const event &a, const event &b) {
+		return a.location != b.location && a.what == kind::write &&
+				       b.what == kind::read
+			       ? order::seq_cst
+			       : order::relaxed;
+	});
+	add_fences(*f.of, more, [](const event &a, const event &b) {
+		return a.location != b.location ? order::seq_cst
+						: order::relaxed;
+	});
 	for (usize op = 1; op < operations.all.size(); op++)
 		if (operations.all[op].what == operation::fence)
 			fences.push_back({static_cast<u16>(op)});
@@ -299,8 +396,10 @@ repairs_of cause_finder::missing(const shown_fault &f,
 	};
 	for (const repairs_of &those :
 	     {orders, fences, add(fences, orders), more, add(more, orders)})
-		if (auto found = least(f, had, those); !found.empty())
+		if (auto found = least(f, had, those); !found.empty()) {
+			weaken(f, had, orders, found);
 			return found;
+		}
 	return {};
 }
 
@@ -322,10 +421,14 @@ cause_finder::outcome cause_finder::explore_again(const repairs_of &some,
 	task.given = &again;
 	repairs.set(some);
 	task.repairs = !some.empty();
+	task.forbids = [&some](const graph &g) {
+		return repair_list::forbids(g, some);
+	};
 	reports.forget();
 	(*explores)();
 	repairs.set({});
 	task.repairs = false;
+	task.forbids = nullptr;
 	task.given = given;
 	const result r = std::move(task.out);
 	if (!r.ok())
@@ -413,11 +516,13 @@ std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 						      f.rows.row_of(a) +
 						      " and " + row);
 		}
-	std::string all = one.after		     ? "a full fence "
-			  : one.by == order::acquire ? "an acquire "
-			  : one.by == order::release
-				  ? "a release "
-				  : "seq_cst, as its fence, ";
+	std::string all = one.by == order::acquire   ? "an acquire "
+			  : one.by == order::release ? "a release "
+			  : one.by == order::acq_rel ? "an acquire-release "
+			  : one.after		     ? "a full "
+				      : "seq_cst, as its fence, ";
+	if (one.after)
+		all += "fence ";
 	if (!one.after && !rows.empty())
 		all += rows.size() > 1 ? "at rows " : "at row ";
 	all += listed(rows);
@@ -427,43 +532,60 @@ std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 	return all + (where.empty() ? "" : " (" + where + ")");
 }
 
-/* The CPU's next write to the location that this event reads; or none. */
-static ref next_write(const graph &g, ref read)
+/* Adds, of each operation on this location, a pair that could be one; first
+ * those between which another CPU's store came. */
+static void add_pairs(const graph &g, unsigned location,
+		      std::vector<std::pair<ref, ref>> &to)
 {
-	if (g.at(read).what != kind::read)
-		return {};
-	for (ref w = read; ++w.index <= g.length(w.cpu);)
-		if (g.at(w).what == kind::write &&
-		    g.at(w).location == g.at(read).location)
-			return w;
-	return {};
+	for (const bool torn : {true, false})
+		any_pair(g, [&](ref r, ref w) {
+			const auto same = [&](const auto &other) {
+				return g.at(other.first).op == g.at(r).op &&
+				       g.at(other.second).op == g.at(w).op;
+			};
+			if (g.at(w).location == location &&
+			    is_torn(g, r, w) == torn &&
+			    std::none_of(to.begin(), to.end(), same))
+				to.push_back({r, w});
+			return false;
+		});
 }
 
 /*
- * "; rows 1 and 2 as one read-modify-write (...) would forbid it": a CPU loads
- * and then stores, and another CPU's store to that location came in between.
- * Empty: there is none.
+ * "rows 3 and 4 as one read-modify-write (...)": a CPU loads and then stores,
+ * and another CPU's store to that location came in between. Empty: there is
+ * none. whole: no execution fails then.
  */
-std::string cause_finder::text_of_rmw(const shown_fault &f) const
+std::string cause_finder::text_of_rmw(const shown_fault &f, bool &whole)
 {
 	const graph &g = *f.of;
+	std::string first;
 
-	for (unsigned c = 0; c < g.cpus; c++)
-		for (unsigned i = 1; i < g.length(c); i++) {
-			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const ref w = next_write(g, r);
+	whole = false;
+	any_pair(g, [&](ref torn, ref by) {
+		std::vector<std::pair<ref, ref>> pairs;
+		std::vector<std::string> said;
+		repairs_of joined;
 
-			if (!w.index || g.at(w).mo == g.position(g.at(r)) + 1u)
-				continue;
-			const std::string rows = f.rows.row_of(r);
-			if (!rows.empty())
-				return "; rows " + rows + " and " +
+		if (!is_torn(g, torn, by) || f.rows.row_of(torn).empty())
+			return false;
+		add_pairs(g, g.at(by).location, pairs);
+		for (const auto &[r, w] : pairs) {
+			const u16 load = g.at(r).op;
+			joined.push_back(
+				{g.at(w).op, load, order::seq_cst, true});
+			said.push_back("rows " + f.rows.row_of(r) + " and " +
 				       f.rows.row_of(w) +
 				       " as one read-modify-write (" +
-				       text(operations[g.at(r).op].where) +
-				       ") would forbid it";
+				       text(operations[load].where) + ")");
 		}
-	return {};
+		whole = explore_again(joined, task.given->machine) ==
+			outcome::right;
+		if (whole || first.empty())
+			first = whole ? listed(said) : said[0];
+		return whole;
+	});
+	return first;
 }
 
 /* The cause in words; empty: it is not known. */
@@ -479,13 +601,25 @@ std::string cause_finder::cause_of(const shown_fault &f)
 	repairs_of some = sc ? repairs_of{} : missing(f, {});
 	if (!some.empty())
 		whole = complete(some, sc);
+	const bool is_heavy =
+		some.size() > 1 &&
+		std::any_of(some.begin(), some.end(), [](const repair &one) {
+			return one.by == order::seq_cst;
+		});
+	bool one_step = false;
+	const std::string rmw = sc || is_heavy ? text_of_rmw(f, one_step) : "";
 	if (sc)
-		return std::string("also under SC: no memory order is "
-				   "missing, the steps "
-				   "themselves interleave wrongly") +
-		       text_of_rmw(f);
+		return "also under SC: no memory order is missing, the steps "
+		       "themselves interleave wrongly" +
+		       (rmw.empty() ? ""
+			: one_step  ? "; missing: " + rmw
+				    : "; " + rmw + " would forbid it");
 	for (const repair &r : some)
 		add_new(all, text_of(r, f));
+	if (one_step) {
+		all = {rmw};
+		whole = true;
+	}
 	std::string said = listed(all);
 	if (whole)
 		said = "missing: " + said + ": impossible under SC";

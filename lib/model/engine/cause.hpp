@@ -16,11 +16,12 @@
 
 namespace model {
 
-/* A stronger order of an operation, or a full fence between two. */
+/* A stronger order of an operation, or a fence between two; or two are one. */
 struct repair {
 	u16 op;	       /* of a fence: of the operation that comes after it */
 	u16 after = 0; /* a fence, and the operation before it */
 	order by = order::seq_cst;
+	bool joins = false; /* no fence: both are one read-modify-write */
 };
 
 /* The repairs with which the code is explored: none, unless a cause is sought.
@@ -32,9 +33,11 @@ struct repair_list {
 
 	/* The order that an operation has. */
 	order order_of(u16 op, order written) const;
-	/* The CPU begins an operation; returns how many full fences come before
-	 * it. */
-	unsigned fences_before(unsigned cpu, u16 op);
+	/* The CPU begins an operation; returns the order of the fence that
+	 * comes before it; relaxed: none. */
+	order fence_before(unsigned cpu, u16 op);
+	/* Whether some make this no execution. */
+	static bool forbids(const graph &, const std::vector<repair> &some);
 
       private:
 	std::vector<repair> all;
@@ -60,13 +63,18 @@ struct cause_finder {
 
 	bool fails(const shown_fault &, const repairs_of &, machine) const;
 	void add_orders(const graph &, repairs_of &to) const;
+	order light_fence(const event &before, const event &behind) const;
+	bool removes(const shown_fault &, repairs_of all,
+		     const repairs_of &more) const;
+	void weaken(const shown_fault &, const repairs_of &had,
+		    const repairs_of &orders, repairs_of &some) const;
 	repairs_of least(const shown_fault &, const repairs_of &had,
 			 repairs_of some) const;
 	repairs_of missing(const shown_fault &, const repairs_of &had) const;
 	outcome explore_again(const repairs_of &, machine);
 	bool complete(repairs_of &, bool &sc);
 	std::string text_of(const repair &, const shown_fault &) const;
-	std::string text_of_rmw(const shown_fault &) const;
+	std::string text_of_rmw(const shown_fault &, bool &whole);
 	std::string cause_of(const shown_fault &);
 
 	exploration &task;

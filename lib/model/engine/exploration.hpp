@@ -6,9 +6,12 @@
 
 #include <model/model.hpp>
 
+#include <functional>
 #include <string>
 
 namespace model {
+
+struct graph;
 
 struct exploration {
 	program *code = nullptr;
@@ -19,6 +22,8 @@ struct exploration {
 	u64 most_runs = ~u64{0};
 	u64 turns_left_out = 0; /* of out.left_out: options.unroll */
 	bool repairs = false;	/* explored with repairs: cause.hpp */
+	/* Whether they make this no execution, of which nothing is reported. */
+	std::function<bool(const graph &)> forbids = nullptr;
 
 	/* Why everything is explored once more. */
 	bool run_all = false; /* the learner was wrong */

@@ -264,12 +264,12 @@ effect interpreter::effective(operation kind, order written, site s, u16 swap)
 		operations[swap].fails = op;
 	if (!repairs.empty()) {
 		o = repairs.order_of(op, o);
-		unsigned fences = 0;
+		order before = order::relaxed;
 		if (kind != operation::fence && !swap &&
 		    cpus.now() != scheduler::phase::ending)
-			fences = repairs.fences_before(cpus.current(), op);
-		for (; fences; fences--)
-			fence(order::seq_cst, s);
+			before = repairs.fence_before(cpus.current(), op);
+		if (before != order::relaxed)
+			fence(before, s);
 	}
 	return {order_on(task.given->machine, kind, o), op};
 }

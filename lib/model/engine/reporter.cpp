@@ -176,6 +176,8 @@ void reporter::report(bug found, const std::string &message, site where)
 
 	if (cpus.now() == scheduler::phase::comparing)
 		cpus.stop();
+	if (task.forbids && task.forbids(g))
+		return;
 	if (g.unsure) {
 		if (withheld.found == bug::none)
 			withheld = {found, message, where};
