@@ -319,7 +319,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	wait_result pass(detail::verb::lock_until verb, call_site by,
 			 u64 &deadline, Link &link)
 	{
-		auto outer = detail::wanted_mutex::with_outer(link);
+		auto outer = detail::wanted_mutex::with_outer(link, by);
 		const auto wait = [&] {
 			return verb.call(inner, deadline, outer);
 		};

@@ -145,6 +145,21 @@ inline void check_end(const inheriting_thread &thread, const void *lock)
 		      "a thread ends while it waits");
 }
 
+/* The order forgets what an ended thread held. print_held() may follow the
+ * panic of a wrong end, so that comes first. */
+template <typename Domain>
+[[gnu::noinline]] void
+order_forgets(lock_order &order, const inheriting_thread &thread, call_site by)
+{
+	{
+		const domain_seen seen(by);
+		const auto first = section_at(Domain::lock, by);
+
+		check_end(thread, &Domain::lock);
+	}
+	order.on_end(order, thread);
+}
+
 } // namespace detail
 
 /*
@@ -157,7 +172,7 @@ void priority_changed(inheriting_thread &thread, u32 priority,
 		      call_site by = caller_site())
 {
 	const domain_seen seen(by);
-	const detail::inner_section in(Domain::lock);
+	const auto in = detail::section_at(Domain::lock, by);
 
 	detail::check_domain(thread, &Domain::lock, &thread);
 	thread.base.set(priority);
@@ -179,7 +194,9 @@ void priority_changed(inheriting_thread &thread, u32 priority,
  *
  * holds() may use no mutex of the domain, nor call priority_changed() or
  * thread_ends(): it would wait for the lock that its own caller holds. So would
- * the link() of a lock_until(). If the domain's lock is checked, this is named.
+ * the link() of a lock_until(). A checked lock as the domain's names this, and
+ * so does a kernel's lock order; there a link() is that of a checked mutex.
+ *				Checked: unit/inheriting_mutex: a callback
  *
  * holds() is not called for a mutex without waiters: only its own word knows
  * its owner. A kernel with a lock order knows all checked ones: if hands_over,
@@ -192,17 +209,10 @@ void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds,
 {
 	lock_order *const order = kernel_lock_order();
 
-	if (order && hands_over) {
-		{
-			/* print_held() may follow its panic. */
-			const detail::inner_section first(Domain::lock);
-
-			detail::check_end(thread, &Domain::lock);
-		}
-		order->on_end(*order, thread);
-	}
+	if (order && hands_over)
+		detail::order_forgets<Domain>(*order, thread, by);
 	const domain_seen seen(by);
-	detail::inner_section in(Domain::lock);
+	auto in = detail::section_at(Domain::lock, by);
 	detail::lendable *at = thread.wanted.get();
 
 	detail::check_end(thread, &Domain::lock);

@@ -32,6 +32,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -982,17 +983,24 @@ struct checked_domain : inheritance {
 using owned = inheriting_mutex_in<checked_domain>;
 } // namespace
 
-/* Calls back(), which panics, from a thread's end, and from a refused wait. */
-static void calls_back(owned &mine, owned &its, void (*back)())
+/* Calls back(), which panics, from a thread's end, and from a refused wait. If
+ * there is an order, each has its own: a panic leaves what it noted. */
+template <typename Domain, typename Mutex>
+static void calls_back(Mutex &mine, Mutex &its, bool has_order,
+		       const std::string &wanted, void (*back)())
 {
-	const auto comes_back = [&] {
-		has(panic_of(back),
-		    "priorities, CPU 0: recursion: the caller already holds "
-		    "it; at ");
-	};
+	std::optional<new_order<>> order;
 	unsigned calls = 0;
 	kernel cpu;
+	const auto comes_back = [&] {
+		calls++;
+		has(panic_of(back), wanted);
+		if (has_order)
+			order.emplace();
+	};
 
+	if (has_order)
+		order.emplace();
 	cpu.start(1, [&] {
 		mine.lock();
 		lets(cpu.start(2, [&] {
@@ -1002,34 +1010,67 @@ static void calls_back(owned &mine, owned &its, void (*back)())
 			its.unlock();
 		}));
 		CHECK(its.lock_until(0, [&](const auto &, const void *) {
-			calls++;
 			comes_back();
 		}) == wait_result::deadlock);
-		thread_ends<checked_domain>(current(), false,
-					    [&](const void *) {
-						    calls++;
-						    comes_back();
-					    });
+		thread_ends<Domain>(current(), false,
+				    [&](const void *) { comes_back(); });
 		mine.unlock();
 	});
 	cpu.run();
 	CHECK(calls == 3);
 }
 
+template <typename Domain>
+static void changes()
+{
+	priority_changed<Domain>(current(), 3);
+}
+template <typename Domain, bool HandsOver>
+static void ends_again()
+{
+	thread_ends<Domain>(current(), HandsOver, [](const void *) {});
+}
+
+static const char *const already_holds =
+	", CPU 0: recursion: the caller already holds it; at ";
+
 /* It would wait for the lock that its own caller holds. */
 TEST_CASE("inheriting_mutex: a callback that comes back into its domain")
 {
 	static owned mine, its;
+	const auto check = [](const char *calls, const std::string &at,
+			      void (*back)()) {
+		INFO("it calls " << calls);
+		calls_back<checked_domain>(
+			mine, its, false,
+			std::string("priorities") + already_holds + at, back);
+	};
 
-	calls_back(mine, its, [] { mine.unlock(); });
-	calls_back(mine, its, [] { its.lock(); });
-	calls_back(mine, its, [] { (void)its.try_lock_until(0); });
-	calls_back(mine, its,
-		   [] { priority_changed<checked_domain>(current(), 3); });
-	calls_back(mine, its, [] {
-		thread_ends<checked_domain>(current(), false,
-					    [](const void *) {});
-	});
+	check("unlock()", "", [] { mine.unlock(); });
+	check("lock()", "", [] { its.lock(); });
+	check("try_lock_until()", "", [] { (void)its.try_lock_until(0); });
+	check("priority_changed()", shown(__FILE__), changes<checked_domain>);
+	check("thread_ends()", shown(__FILE__),
+	      ends_again<checked_domain, false>);
+	check("thread_ends(true)", shown(__FILE__),
+	      ends_again<checked_domain, true>);
+}
+
+/* Without names, as an order of the two would be reported before. */
+TEST_CASE("inheriting_mutex: a callback that comes back, and there is an order")
+{
+	static checked_lock<inheriting_mutex> mine, its;
+	const auto check = [](const char *calls, void (*back)()) {
+		INFO("it calls " << calls);
+		calls_back<inheritance>(mine, its, true,
+					std::string(domain) + already_holds +
+						shown(__FILE__),
+					back);
+	};
+
+	check("priority_changed()", changes<inheritance>);
+	check("thread_ends()", ends_again<inheritance, false>);
+	check("thread_ends(true)", ends_again<inheritance, true>);
 }
 
 /* Interrupts are off in it, whatever the domain's lock is. */

@@ -827,11 +827,12 @@ struct wanted_mutex {
 
 	/* Calls link(thread, mutex) with the checked mutex around it. */
 	template <typename Link>
-	static auto with_outer(Link &link)
+	static auto with_outer(Link &link, call_site by)
 	{
-		return [&link](const inheriting_thread &waits,
-			       const void *mutex) {
+		return [&link, by](const inheriting_thread &waits,
+				   const void *mutex) {
 			const auto *const its = mutexes_waited_for.of(&waits);
+			const domain_held inside(by);
 
 			link(waits, its ? its->lock.load_relaxed() : mutex);
 		};

@@ -143,15 +143,17 @@ struct irqs_off_if {
  * order; those of all domains are one class, and none is taken in another.
  */
 inline constexpr char domain_name[] = "inheriting_mutex";
+inline wanted_lock wanted_domain(call_site by)
+{
+	return {domain_name,
+		{domain_name, lock_label::inner},
+		by,
+		false,
+		false};
+}
 inline held_place note_domain(call_site by)
 {
-	return note_wait([by] {
-		return wanted_lock{domain_name,
-				   {domain_name, lock_label::inner},
-				   by,
-				   false,
-				   false};
-	});
+	return note_wait([by] { return wanted_domain(by); });
 }
 
 /* While it lives, the order knows that the caller has a domain's lock, or is
@@ -169,6 +171,27 @@ struct domain_seen {
 
       private:
 	irqs_off_if irqs;
+	held_place mine = {};
+};
+
+/* While it lives, a callback runs with the domain's lock held: the order names
+ * it if it comes back. A try, as nobody waits here: the lock, if it is a
+ * checked one, is noted already. */
+struct domain_held {
+	explicit domain_held(call_site by)
+	{
+		lock_order *const order = kernel_lock_order();
+
+		if (!order)
+			return;
+		mine = order->on_try(*order, wanted_domain(by));
+		order->on_taken(mine);
+	}
+	~domain_held() { note_gone(mine); }
+	domain_held(const domain_held &) = delete;
+	domain_held &operator=(const domain_held &) = delete;
+
+      private:
 	held_place mine = {};
 };
 

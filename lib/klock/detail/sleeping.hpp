@@ -283,6 +283,11 @@ struct wake_ups<bool> {
  * whose waiters sleep may be gone. */
 template <plain_lock Inner>
 struct inner_section {
+	/* by: the call site that a checked lock notes. */
+	inner_section(Inner &of, call_site by) : lock(of), before(irq_save())
+	{
+		lock.lock(by);
+	}
 	explicit inner_section(Inner &of) : lock(of), before(irq_save())
 	{
 		lock.lock();
@@ -351,5 +356,15 @@ struct inner_section {
 };
 template <plain_lock Inner>
 inner_section(Inner &) -> inner_section<Inner>;
+
+/* The section of a caller whose line is known. */
+template <plain_lock Inner>
+inner_section<Inner> section_at(Inner &lock, call_site by)
+{
+	if constexpr (requires { lock.lock(by); })
+		return inner_section<Inner>(lock, by);
+	else
+		return inner_section<Inner>(lock);
+}
 
 } // namespace klock::detail
