@@ -47,11 +47,14 @@
  * with unlock() and lock(): a lock itself, a std::unique_lock. A guard must
  * hold its lock as it took it, so not after unlock(), a failed try or
  * downgrade(). A checked lock or condition names that mistake; without checks,
- * memory that is no lock is written, or a lock is left locked. An
- * upgradable_guard is upgradable again after a wait. If the guard asked for the
- * CPU's number, it asks again after the wait, which may end on another CPU. A
- * node stays the same: use one that belongs to the thread, not to the CPU.
- *                                      Checked: unit/sleep: condition
+ * memory that is no lock is written, or a lock is left locked. If the release
+ * throws, as that of a std::unique_lock does that owns nothing, so does the
+ * wait. An upgradable_guard is upgradable again after a wait. If the guard
+ * asked for the CPU's number, it asks again after the wait, which may end on
+ * another CPU. A node stays the same: use one that belongs to the thread, not
+ * to the CPU.
+ *                                      Checked: unit/sleep: condition,
+ *                                      unit/sleep: a wait whose release
  *
  * Cost:        uncontended: a notification with nobody there: a load
  *                                      Checked: model/sleep: cost
@@ -166,14 +169,6 @@ struct condition_with {
 
 		return queue.has(me);
 	}
-	/* For checks: it will not sleep after all. */
-	void cancel(sleeper &me)
-	{
-		section in(inner);
-
-		if (me.is_queued())
-			leave_queue(me);
-	}
 
       private:
 	using section = detail::inner_section<Inner>;
@@ -191,6 +186,44 @@ struct condition_with {
 	{
 		queue.remove(me);
 		waited_for.store_relaxed(!queue.empty());
+	}
+
+	/* They release what a waiter in the queue holds. If that ends by an
+	 * exception, it leaves the queue: a std::unique_lock that owns nothing
+	 * throws. */
+	template <typename Held>
+	[[gnu::always_inline]] auto *let_go(Held &held, detail::sleeper &me)
+	{
+		until_released queued{*this, &me};
+		auto *const lock = held.let_go();
+
+		queued.me = nullptr;
+		return lock;
+	}
+	template <typename Held>
+	[[gnu::always_inline]] void unlock(Held &held, detail::sleeper &me)
+	{
+		until_released queued{*this, &me};
+
+		held.unlock();
+		queued.me = nullptr;
+	}
+	struct until_released {
+		[[gnu::always_inline]] ~until_released()
+		{
+			if (me)
+				in.leave_unless_woken(*me);
+		}
+
+		condition_with &in;
+		detail::sleeper *me;
+	};
+	[[gnu::noinline]] void leave_unless_woken(detail::sleeper &me)
+	{
+		section in(inner);
+
+		if (me.is_queued())
+			leave_queue(me);
 	}
 
 	[[gnu::noinline]] void notify_waiters(bool all)
@@ -220,16 +253,14 @@ struct condition_with {
 		detail::sleeper me;
 
 		enqueue(me);
-		if constexpr (requires { held.waits_as(me); })
-			held.waits_as(me);
 		if constexpr (requires { held.let_go(); }) {
-			auto *const lock = held.let_go();
+			auto *const lock = let_go(held, me);
 			const bool told = sleep(me, until);
 
 			held.take_back(lock);
 			return told;
 		} else if constexpr (requires { held.unlock(), held.lock(); }) {
-			held.unlock();
+			unlock(held, me);
 			const bool told = sleep(me, until);
 
 			held.lock();

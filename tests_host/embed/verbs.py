@@ -201,7 +201,7 @@ NO_MACRO = {"node_init", "set_name", "set_element", "list_counts",
             "forget_counts"}
 # Members that are no verbs of a user's.
 NOT_TOLD = {
-    "has": "for checks", "cancel": "for checks", "ask": "for try_lock_until.hpp",
+    "has": "for checks", "ask": "for try_lock_until.hpp",
     "depth": "for checks and tests", "waiting": "for tests", "turns_for": "arithmetic of set_base()",
     "check_irqs_off": "for guards", "after_lower": "for guards",
     "set_name": "any lock's, by klock::set_name()",

@@ -29,6 +29,8 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <system_error>
 
 using namespace klock;
 using namespace unit;
@@ -1177,6 +1179,24 @@ TEST_CASE("sleep: checked: a panic leaves a condition's wait, and no sleeper")
 	has(panic_of([&] { of.not_full.wait(held); }),
 	    "called with interrupts off");
 	of.not_full.notify_all();
+	CHECK(told == 0);
+	when_unparked = nullptr;
+}
+
+/* The next notification would write to the memory of a sleeper that is gone. */
+TEST_CASE("sleep: a wait whose release throws leaves no sleeper")
+{
+	threads_locks of;
+	condition changed;
+	std::mutex one;
+	std::unique_lock none(one, std::defer_lock);
+	unsigned told = 0;
+
+	when_unparked = [&] { told++; };
+	CHECK_THROWS_AS(changed.wait(none), std::system_error);
+	has(panic_of([&] { changed.wait(of.inode); }),
+	    "unlock() of a lock that nobody holds");
+	changed.notify_all();
 	CHECK(told == 0);
 	when_unparked = nullptr;
 }

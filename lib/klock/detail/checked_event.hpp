@@ -344,23 +344,9 @@ struct checked_lock<L, Name...> : L {
 		return call();
 	}
 
-	/* Takes the sleeper out of the queue if a panic leaves by an exception.
-	 */
-	struct dequeued {
-		~dequeued()
-		{
-			if (me)
-				of.unchecked().cancel(*me);
-		}
-
-		checked_lock &of;
-		detail::sleeper *me;
-	};
-
 	/* Releases and retakes the held lock, and notes the wait in between. */
 	template <typename Held>
 	struct watched {
-		void waits_as(detail::sleeper &node) { me = &node; }
 		auto let_go()
 			requires requires(Held &h) { h.let_go(); }
 		{
@@ -368,11 +354,8 @@ struct checked_lock<L, Name...> : L {
 
 			if (!may_wait)
 				return lock;
-			dequeued on_panic{of, me};
-
 			lock = held.let_go();
 			place = of.begins(by);
-			on_panic.me = nullptr;
 			return lock;
 		}
 		void take_back(auto *lock)
@@ -383,14 +366,11 @@ struct checked_lock<L, Name...> : L {
 		}
 		void unlock()
 		{
-			dequeued on_panic{of, me};
-
 			if constexpr (requires { held.unlock(by); })
 				held.unlock(by);
 			else
 				held.unlock();
 			place = of.begins(by);
-			on_panic.me = nullptr;
 		}
 		void lock()
 		{
@@ -407,7 +387,6 @@ struct checked_lock<L, Name...> : L {
 		/* false: the guard holds no lock to release */
 		bool may_wait;
 		held_place place = {};
-		detail::sleeper *me = nullptr;
 	};
 
 	/* A predicate is copied or moved, as in an unchecked wait. */
