@@ -77,6 +77,7 @@
 #pragma once
 
 #include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
 #include <klock/plain.hpp>
 
@@ -143,6 +144,12 @@ struct timeout_lock {
 	{
 		return try_lock_until(cpu, deadline_in(how_long));
 	}
+
+	/* Deleted: the deadline and the number in the other order. */
+	template <same_as<u64> Time, same_as<unsigned> Cpu>
+	bool try_lock_until(Time deadline, Cpu cpu) = delete;
+	template <same_as<u64> Time, same_as<unsigned> Cpu>
+	bool try_lock_for(Time how_long, Cpu cpu) = delete;
 
 	/* Takes the lock if it is free; never waits. */
 	[[nodiscard]] bool try_lock(unsigned cpu)

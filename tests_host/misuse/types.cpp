@@ -90,6 +90,7 @@ annotated_lock<checked_lock<ticket>> annotated;
 annotated_lock<tree> annotated_folders;
 phase_fair_lock<u8> upgradable;
 timeout_lock<4> by_number;
+checked_lock<timeout_lock<4>> checked_by_number;
 u64 deadline;
 wait_result why;
 
@@ -127,6 +128,7 @@ void right_ones()
 	{ auto held = by_node.lock([]() -> clh_node & { return place; }); held->a = 1; }
 	{ why = why_ended(files.try_lock_until(deadline), deadline); why = why_ended(false, 0); }
 	{ sum = try_lock_until(by_number, cpu_id(), deadline); sum = try_lock_for(by_number, 1, 1000); }
+	{ sum = by_number.try_lock_until(cpu_id(), deadline); sum = checked_by_number.try_lock_for(1, 1000); }
 }
 
 #if WRONG == 1
@@ -240,6 +242,10 @@ void errors()
 	{ sum = try_lock_until(by_number, deadline, cpu_id()); } // says-note{{here}}
 	// says-error@*:* {{try_lock_for(lock, cpu, how_long): first the CPU's number}}
 	{ sum = try_lock_for(by_number, deadline, cpu_id()); } // says-note{{here}}
+	{ sum = by_number.try_lock_until(deadline, cpu_id()); } // says-error{{deleted}}
+	{ sum = by_number.try_lock_for(deadline, cpu_id()); } // says-error{{deleted}}
+	{ sum = checked_by_number.try_lock_until(deadline, cpu_id()); } // says-error{{deleted}}
+	{ sum = checked_by_number.try_lock_for(deadline, cpu_id()); } // says-error{{deleted}}
 	// says-error@*:* 6 {{a recursive_lock is not handed over: its owner alone releases it}}
 	{ handed_over(folders); } // says-note{{here}}
 	{ handed_over(checked_folders); } // says-note{{here}}

@@ -515,6 +515,14 @@ struct verbs_of : questions_of<Self, L, Site, Which, Base> {
 	{
 		return self().pass(verb::try_lock_for{}, by, cpu, how_long);
 	}
+	/* Deleted: the deadline and the number in the other order. */
+	template <same_as<u64> Time, same_as<unsigned> Cpu>
+		requires handed_on<Which, verb::try_lock_until, L, unsigned,
+				   u64>
+	bool try_lock_until(Time deadline, Cpu cpu) = delete;
+	template <same_as<u64> Time, same_as<unsigned> Cpu>
+		requires handed_on<Which, verb::try_lock_for, L, unsigned, u64>
+	bool try_lock_for(Time how_long, Cpu cpu) = delete;
 	/*
 	 * Waits, and returns why the wait ended. If the wait is refused, link()
 	 * is called for each link of the chain.
