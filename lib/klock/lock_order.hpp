@@ -70,11 +70,12 @@
  * waited for the event before and sets it now (a semaphore used as a lock
  * behind it), or the other way round. So a setter seen without the lock is
  * proof that there is no danger, also one that fills a semaphore at start-up:
- * it has its units from its constructor. A setter that comes later may make a
- * report a false one: harmless(lock, event) says so. A lock that the setter
- * needs before it sets the event, and releases, is not seen. By what runs, a
- * right program is the same: its waiter has seen under that lock that the
- * setter is past it. acquired() and released() of the event's name
+ * it has its units from its constructor. A wait counts though the event is set
+ * already: the next one may find it unset. So a report may be a false one, as
+ * it may by a setter that comes later: harmless(lock, event) says so. A lock
+ * that the setter needs before it sets the event, and releases, is not seen. By
+ * what runs, a right program is the same: its waiter has seen under that lock
+ * that the setter is past it. acquired() and released() of the event's name
  * (order_calls.hpp), where the way to set() begins and ends, tell the two
  * apart: the event is then held on it.
  *                              Checked: unit/sleep: checked: an event

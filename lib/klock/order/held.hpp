@@ -231,8 +231,13 @@ struct alignas(cache_line) held_locks : keyed_place {
 	/* Locks waited for and held at once; more are not noted. */
 	static constexpr u32 most = 16;
 
-	/* Makes it this owner's; false: it has one. A CPU's alone if no thread
-	 * has any. */
+	/*
+	 * Makes it this owner's; false: it has one. While no thread has any,
+	 * each CPU has its own, and stores: handlers between the two leave it
+	 * as it was. The first thread may come between the question and the
+	 * store of a CPU. It takes the last stack, which is a CPU's only if
+	 * there are too few (lock_order.hpp, max_cpus).
+	 */
 	[[nodiscard]] bool claimed(usize its)
 	{
 		usize before = nobody;
