@@ -46,7 +46,7 @@ enum { threads = 4 };
 static _Thread_local unsigned self;
 
 /* Asked for a number or a node while interrupts were on: too early. */
-static int asked_too_early;
+static _Atomic int asked_too_early;
 
 /* The kernel's answer; queued and checked locks ask. */
 unsigned klock_os_cpu_id(void) { return self; }
