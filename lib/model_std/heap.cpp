@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <sys/single_threaded.h>
 #include <vector>
 
@@ -33,7 +34,7 @@ using klock::usize;
 
 constexpr usize arena_bytes = usize{1} << 20;
 
-enum class made_by : klock::u8 { operator_new, malloc };
+enum class made_by : klock::u8 { operator_new, new_array, malloc };
 
 struct block {
 	usize start, bytes;
@@ -112,6 +113,20 @@ found_block find(const void *p)
 	return {nullptr, maker, 0};
 }
 
+void refuse_end(made_by by, made_by ended_as, const void *caller)
+{
+	constexpr const char *makers[] = {"operator new", "operator new[]",
+					  "malloc()"};
+	constexpr const char *ends[] = {"operator delete", "operator delete[]",
+					"free()"};
+	const model::detail::checker_runs now;
+
+	refuse((std::string(ends[static_cast<int>(ended_as)]) +
+		" of memory of " + makers[static_cast<int>(by)])
+		       .c_str(),
+	       caller);
+}
+
 void give_back(void *p, made_by by, const void *caller)
 {
 	const found_block f = find(p);
@@ -124,10 +139,7 @@ void give_back(void *p, made_by by, const void *caller)
 			{p, f.at->made_at, f.at->freed_at, f.at->freed_by},
 			model::detail::place_of_return(caller));
 	if (by != f.at->by)
-		refuse(by == made_by::malloc
-			       ? "free() of memory of operator new"
-			       : "operator delete of memory of malloc()",
-		       caller);
+		refuse_end(f.at->by, by, caller);
 	model::detail::look_for_held(p, f.at->bytes, caller);
 	model::detail::storage_ends(p, f.at->bytes, caller);
 	f.at->freed = true;
@@ -135,10 +147,10 @@ void give_back(void *p, made_by by, const void *caller)
 	f.at->freed_by = model::cpu();
 }
 
-void *allocate(usize bytes, usize aligned, const void *caller)
+void *allocate(usize bytes, usize aligned, made_by by, const void *caller)
 {
 	if (model::detail::in_body)
-		return take(bytes, aligned, made_by::operator_new, caller);
+		return take(bytes, aligned, by, caller);
 
 	bytes = (bytes ? bytes + aligned - 1 : aligned) & ~(aligned - 1);
 	void *const p = std::aligned_alloc(aligned, bytes);
@@ -161,6 +173,12 @@ bool release(void *p, made_by by, const void *caller)
 	if (model::detail::in_body)
 		give_back(p, by, caller);
 	return true;
+}
+
+void end(void *p, made_by by, const void *caller)
+{
+	if (!release(p, by, caller))
+		std::free(p);
 }
 
 } // namespace
@@ -234,35 +252,35 @@ bool model::detail::is_unset(const void *at, klock::usize bytes)
 	return true;
 }
 
-void *operator new(std::size_t bytes)
-{
-	return allocate(bytes, usual, KLOCK_CALLER);
-}
-void *operator new(std::size_t bytes, std::align_val_t aligned)
-{
-	return allocate(bytes, static_cast<std::size_t>(aligned), KLOCK_CALLER);
-}
-/* The array's are made of these. */
-void operator delete(void *p) noexcept
-{
-	if (!release(p, made_by::operator_new, KLOCK_CALLER))
-		std::free(p);
-}
-void operator delete(void *p, std::align_val_t) noexcept
-{
-	if (!release(p, made_by::operator_new, KLOCK_CALLER))
-		std::free(p);
-}
-void operator delete(void *p, std::size_t) noexcept
-{
-	if (!release(p, made_by::operator_new, KLOCK_CALLER))
-		std::free(p);
-}
-void operator delete(void *p, std::size_t, std::align_val_t) noexcept
-{
-	if (!release(p, made_by::operator_new, KLOCK_CALLER))
-		std::free(p);
-}
+#define KLOCK_OPERATORS(ARRAY, BY)                                             \
+	void *operator new ARRAY(std::size_t bytes)                            \
+	{                                                                      \
+		return allocate(bytes, usual, made_by::BY, KLOCK_CALLER);      \
+	}                                                                      \
+	void *operator new ARRAY(std::size_t bytes, std::align_val_t aligned)  \
+	{                                                                      \
+		return allocate(bytes, static_cast<std::size_t>(aligned),      \
+				made_by::BY, KLOCK_CALLER);                    \
+	}                                                                      \
+	void operator delete ARRAY(void *p) noexcept                           \
+	{                                                                      \
+		end(p, made_by::BY, KLOCK_CALLER);                             \
+	}                                                                      \
+	void operator delete ARRAY(void *p, std::align_val_t) noexcept         \
+	{                                                                      \
+		end(p, made_by::BY, KLOCK_CALLER);                             \
+	}                                                                      \
+	void operator delete ARRAY(void *p, std::size_t) noexcept              \
+	{                                                                      \
+		end(p, made_by::BY, KLOCK_CALLER);                             \
+	}                                                                      \
+	void operator delete ARRAY(void *p, std::size_t,                       \
+				   std::align_val_t) noexcept                  \
+	{                                                                      \
+		end(p, made_by::BY, KLOCK_CALLER);                             \
+	}
+KLOCK_OPERATORS(, operator_new)
+KLOCK_OPERATORS([], new_array)
 
 /* The linker takes imports.cpp and assembly.cpp along with this. */
 [[gnu::used]] static const char *(*const along[])() = {

@@ -716,6 +716,11 @@ const struct {
 		 void *volatile other = std::malloc(4);
 		 ::operator delete(other);
 	 }},
+	{"failed: operator delete of memory of operator new[]",
+	 [](heap_user &) {
+		 void *volatile some = ::operator new[](4);
+		 ::operator delete(some);
+	 }},
 	{"failed: the end of a lock that is held",
 	 [](heap_user &h) {
 		 h.lock->lock();
@@ -732,6 +737,7 @@ const struct {
 		 h.lock->unlock();
 		 delete h.lock;
 		 delete h.made;
+		 delete[] new block[2];
 	 }},
 	/* Copies of what has no value, and a store to a part of a word. */
 	{nullptr,
