@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cxxabi.h>
+#include <utility>
 
 namespace model {
 
@@ -129,7 +130,8 @@ void detail::plain_access(const void *at, usize bytes, bool writes,
 	if (hooked::running) {
 		the_checker().looks.goes_on_from(caller);
 		depth = the_checker().code.touch(at, bytes, writes, caller, by);
-		the_checker().looks.told(at, bytes, writes);
+		if (by != access_of::untold)
+			the_checker().looks.told(at, bytes, writes);
 	}
 	the_checker().loops.leave_no_traces(depth);
 }
@@ -139,8 +141,18 @@ void detail::tell(const void *at, usize bytes, bool writes)
 	the_checker().looks.told(at, bytes, writes);
 }
 
-void detail::close_memory() { the_checker().looks.leave(); }
-void detail::open_memory() { the_checker().looks.let_others_access(); }
+void detail::close_memory()
+{
+	the_checker().looks.leave();
+	the_checker().loops.leave_no_traces(shallow_depth);
+}
+void detail::open_memory()
+{
+	const bool before = std::exchange(in_body, false);
+
+	the_checker().looks.let_others_access();
+	in_body = before;
+}
 
 void detail::misuse(const char *what, site s)
 {

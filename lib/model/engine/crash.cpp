@@ -261,34 +261,46 @@ std::string text_of_untold(const void *at, bool writes)
 }
 
 /* Handles a fault of the lookout's. Returns false if this is none. */
-bool goes_on_after_fault(const void *at, void *context)
+bool goes_on_after_fault(const void *at, void *context, bool by_code)
 {
 	checker &c = the_checker();
-	const auto is = c.looks.fault_at(at, context);
+	const auto is = c.looks.fault_at(at, context, by_code);
 
 	if (is != lookout::fault::untold)
 		return is == lookout::fault::goes_on;
-	{
-		const detail::checker_runs now;
-		const site where = c.memory.line_of_caller(
-			place_of(lookout::instruction_of(context)));
-		if (!is_of_checker(where)) {
-			hooked::running = nullptr;
-			c.runs.refuse(
-				text_of_untold(at, lookout::is_write(context)),
-				where);
-		}
+	const site where = c.memory.line_of_caller(
+		place_of(lookout::instruction_of(context)));
+	if (is_of_checker(where)) {
+		c.looks.open_all();
+	} else if (!c.looks.marks(context)) {
+		hooked::running = nullptr;
+		c.runs.refuse(text_of_untold(at, lookout::is_write(context)),
+			      where);
 	}
-	c.looks.open_all();
 	return true;
+}
+
+/* The memory may be open for an instruction: it is not closed here. */
+bool goes_on_after_look(int number, const siginfo_t &info, void *context)
+{
+	lookout &looks = the_checker().looks;
+	const bool by_code = detail::in_body;
+
+	detail::in_body = false;
+	const bool goes_on =
+		number == SIGSEGV
+			? goes_on_after_fault(info.si_addr, context, by_code)
+			: number == SIGTRAP && (looks.steps(context) ||
+						looks.tells(context, by_code));
+	detail::in_body = by_code;
+	return goes_on;
 }
 
 void on_signal(int number, siginfo_t *info, void *context)
 {
-	if (number == SIGSEGV && goes_on_after_fault(info->si_addr, context))
+	if (goes_on_after_look(number, *info, context))
 		return;
-	if (number == SIGTRAP &&
-	    (the_checker().looks.steps(context) || goes_on_after_trap(context)))
+	if (number == SIGTRAP && goes_on_after_trap(context))
 		return;
 	const detail::checker_runs now;
 	if (walks && explores)

@@ -26,7 +26,7 @@ struct exploration {
 	std::function<bool(const graph &)> forbids = nullptr;
 
 	/* Why everything is explored once more. */
-	bool run_all = false; /* the learner was wrong */
+	bool run_all = false; /* the learner was wrong, or a mark is new */
 	bool endless = false; /* a loop has no end; not cut, no bound */
 
 	/* Whether operations are told apart by their lines. */

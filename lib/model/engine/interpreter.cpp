@@ -583,10 +583,11 @@ usize interpreter::touch(const void *at, usize bytes, bool writes,
 		note_plain(at, bytes, writes, "", s);
 	using access_is = model::memory::access_is;
 	memory.touch(at, bytes,
-		     !writes			       ? access_is::load
+		     by == detail::access_of::untold   ? access_is::untold
+		     : !writes			       ? access_is::load
 		     : by == detail::access_of::joined ? access_is::end_of_copy
 						       : access_is::store,
-		     s);
+		     writes, s);
 	if (loops.cuts() && !own)
 		loops.touch(at, bytes, writes);
 	return engine_depth;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -11,10 +13,13 @@ extern "C" [[gnu::weak]] void __asan_init();
 
 namespace model {
 
+namespace hooked = klock::arch::hooked;
+
 namespace {
 
 constexpr usize page = 4096;
 constexpr usize single_step = 0x100;
+constexpr u8 trap = 0xcc;
 
 usize in_pages(usize bytes) { return (bytes + page - 1) & ~(page - 1); }
 
@@ -52,6 +57,8 @@ std::string lookout::start()
 
 	able = task.code->tells_of_plain && !reason && task.code->world_pages;
 	has_found = stepping = always = false;
+	marked.clear();
+	lifted = nullptr;
 	detail::looks = able;
 	if (able)
 		std::fill(times.begin(), times.end(), u16{0});
@@ -67,11 +74,15 @@ void lookout::end()
 {
 	detail::looks = able = false;
 	open_all();
+	for (mark &m : marked)
+		if (m.is_set)
+			*m.at = m.was;
 }
 
 void lookout::start_run(bool shows)
 {
 	stepping = false;
+	lifted = nullptr;
 	for (tales &t : of)
 		t = {};
 	able = detail::looks;
@@ -101,15 +112,9 @@ void lookout::choose_by(usize operation, u64 value)
 /* -- The protected memory ---------------------------------------------------
  */
 
-/* Code may not call mprotect() itself: while it runs, this is the checker's. */
 static bool protect(char *from, usize bytes, int how)
 {
-	const bool before = detail::in_body;
-
-	detail::in_body = false;
-	const bool done = ::mprotect(from, bytes, how) == 0;
-	detail::in_body = before;
-	return done;
+	return ::mprotect(from, bytes, how) == 0;
 }
 
 /* A part grows, until the next exploration. */
@@ -127,7 +132,7 @@ void lookout::close(part &p, const void *from, usize bytes)
 
 void lookout::leave()
 {
-	if (!able || !klock::arch::hooked::running || !of[cpus.current()].looks)
+	if (!able || !hooked::running || !of[cpus.current()].looks)
 		open_all();
 	else
 		close();
@@ -211,28 +216,34 @@ bool lookout::was_told(const char *at, bool writes)
 
 #if defined(__x86_64__)
 
+static mcontext_t &machine_of(void *context)
+{
+	return static_cast<ucontext_t *>(context)->uc_mcontext;
+}
+static const mcontext_t &machine_of(const void *context)
+{
+	return static_cast<const ucontext_t *>(context)->uc_mcontext;
+}
+
 const void *lookout::instruction_of(const void *context)
 {
-	const auto &m = static_cast<const ucontext_t *>(context)->uc_mcontext;
-
-	return reinterpret_cast<const void *>(m.gregs[REG_RIP]);
+	return reinterpret_cast<const void *>(
+		machine_of(context).gregs[REG_RIP]);
 }
 
 bool lookout::is_write(const void *context)
 {
-	const auto &m = static_cast<const ucontext_t *>(context)->uc_mcontext;
-
-	return m.gregs[REG_ERR] & 2;
+	return machine_of(context).gregs[REG_ERR] & 2;
 }
 
 static void set_step(void *context, bool on)
 {
-	auto &m = static_cast<ucontext_t *>(context)->uc_mcontext;
+	greg_t &flags = machine_of(context).gregs[REG_EFL];
 
 	if (on)
-		m.gregs[REG_EFL] |= greg_t{single_step};
+		flags |= greg_t{single_step};
 	else
-		m.gregs[REG_EFL] &= ~greg_t{single_step};
+		flags &= ~greg_t{single_step};
 }
 
 #else
@@ -242,18 +253,6 @@ bool lookout::is_write(const void *) { return false; }
 static void set_step(void *, bool) {}
 
 #endif
-
-/*
- * GCC's thunk of a virtual base reads where its table is, by mov (%rdi), %r10,
- * and tells nothing. The call that led there has told that it reads this.
- */
-static bool is_in_thunk(const void *instruction)
-{
-	const auto *const code = static_cast<const u8 *>(instruction);
-
-	/* memcmp() is wrapped, and here the code runs. */
-	return code[0] == 0x4c && code[1] == 0x8b && code[2] == 0x17;
-}
 
 /*
  * Whether the instruction is to run into the fault once more: on virtual
@@ -268,11 +267,10 @@ bool lookout::doubts(const void *context)
 	if (++suspect.times < 3)
 		return true;
 	suspect = {};
-	has_found = true;
 	return false;
 }
 
-lookout::fault lookout::fault_at(const void *at, void *context)
+lookout::fault lookout::fault_at(const void *at, void *context, bool by_code)
 {
 	const auto *const byte = static_cast<const char *>(at);
 	const auto has = [byte](const part &p) {
@@ -282,28 +280,215 @@ lookout::fault lookout::fault_at(const void *at, void *context)
 
 	if (p == std::end(parts))
 		return fault::elsewhere;
-	if (!able || !detail::cpu_runs() ||
+	if (!able || !by_code || !hooked::running ||
 	    !detail::is_of_code(instruction_of(context))) {
 		open(*p);
 		return fault::goes_on;
 	}
-	if (!was_told(byte, is_write(context)) &&
-	    !is_in_thunk(instruction_of(context)))
+	const bool told = lifted ? told_by_trap.has(byte)
+				 : was_told(byte, is_write(context)) ||
+					   mark_at(instruction_of(context));
+	if (!told)
 		return doubts(context) ? fault::goes_on : fault::untold;
 	open(*p);
+	step(context);
+	return fault::goes_on;
+}
+
+void lookout::step(void *context)
+{
 	stepping = true;
 	set_step(context, true);
-	return fault::goes_on;
 }
 
 bool lookout::steps(void *context)
 {
 	if (!stepping)
 		return false;
-	stepping = false;
-	set_step(context, false);
+	/* A string instruction stops behind each of its accesses. */
+	stepping = lifted && instruction_of(context) == lifted->at;
+	set_step(context, stepping);
+	if (lifted && !stepping) {
+		*lifted->at = trap;
+		lifted = nullptr;
+	}
 	leave();
 	return true;
 }
+
+/* -- Instructions that tell by a trap -------------------------------------- */
+
+lookout::mark *lookout::mark_at(const void *instruction)
+{
+	for (mark &m : marked)
+		if (m.at == instruction)
+			return &m;
+	return nullptr;
+}
+
+void lookout::set_marks()
+{
+	for (mark &m : marked) {
+		*m.at = trap;
+		m.is_set = true;
+	}
+}
+
+#if defined(__x86_64__)
+
+namespace {
+
+/* A CPU's state at a mark; the vectors' registers lie behind. */
+struct interrupted {
+	gregset_t registers;
+	usize bytes; /* with what lies behind */
+	const u8 *instruction;
+	footprint does;
+
+	void *vectors() { return this + 1; }
+};
+
+/* The registers' numbers in an instruction, as signals have them. */
+constexpr int in_order[] = {
+	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+/* The size of what the kernel saves of the vectors' registers: its header has
+ * it, behind a mark. */
+usize bytes_of_vectors(const mcontext_t &m)
+{
+	constexpr usize usual = 512, header = 464;
+	constexpr u32 is_larger = 0x46505853;
+	u32 words[2];
+
+	std::memcpy(words, reinterpret_cast<const u8 *>(m.fpregs) + header,
+		    sizeof(words));
+	return words[0] == is_larger ? words[1] : usual;
+}
+
+/* A trap, which the handler knows by its address. Its argument is what was
+ * interrupted. */
+extern "C" void klock_has_told(interrupted *);
+__asm__(".pushsection .text\n"
+	".type klock_has_told, @function\n"
+	"klock_has_told:\n"
+	"\tint3\n"
+	"\tud2\n"
+	".size klock_has_told, . - klock_has_told\n"
+	".popsection");
+
+/* The CPU goes on here, as if its code had called it. */
+void tell_of(interrupted *what)
+{
+	for (unsigned i = 0; i < what->does.many; i++) {
+		const footprint::one &a = what->does.all[i];
+		detail::plain_access(a.at, a.bytes, a.writes,
+				     what->instruction + 1,
+				     detail::access_of::untold);
+	}
+	klock_has_told(what);
+}
+
+} // namespace
+
+footprint lookout::footprint_at(const mark &m, const void *context) const
+{
+	const gregset_t &of = machine_of(context).gregs;
+	u8 code[instruction_bytes];
+	registers all{};
+
+	std::memcpy(code, m.at, sizeof(code));
+	code[0] = m.was;
+	for (usize i = 0; i < std::size(in_order); i++)
+		all.of[i] = static_cast<u64>(of[in_order[i]]);
+	all.flags = static_cast<u64>(of[REG_EFL]);
+	all.local = reinterpret_cast<u64>(__builtin_thread_pointer());
+	return footprint_of(code, reinterpret_cast<u64>(m.at), all);
+}
+
+bool lookout::marks(void *context)
+{
+	u8 *const at =
+		static_cast<u8 *>(const_cast<void *>(instruction_of(context)));
+	const usize in_page = reinterpret_cast<usize>(at) % page;
+	const mark m{at, *at, false};
+
+	if (lifted || !footprint_at(m, context).many ||
+	    !protect(reinterpret_cast<char *>(at) - in_page, page,
+		     PROT_READ | PROT_WRITE | PROT_EXEC)) {
+		has_found = true;
+		return false;
+	}
+	marked.push_back(m);
+	task.run_all = true;
+	open_all();
+	step(context);
+	return true;
+}
+
+void lookout::lift(mark &m, void *context)
+{
+	*m.at = m.was;
+	machine_of(context).gregs[REG_RIP] = reinterpret_cast<greg_t>(m.at);
+}
+
+bool lookout::tells(void *context, bool by_code)
+{
+	constexpr usize red_zone = 128, aligned = 64;
+	mcontext_t &machine = machine_of(context);
+	const auto *const behind =
+		static_cast<const u8 *>(instruction_of(context));
+
+	if (behind == reinterpret_cast<const u8 *>(&klock_has_told) + 1) {
+		auto *const was =
+			reinterpret_cast<interrupted *>(machine.gregs[REG_RDI]);
+		const usize bytes = was->bytes;
+		std::memcpy(machine.gregs, was->registers,
+			    sizeof(was->registers));
+		std::memcpy(machine.fpregs, was->vectors(),
+			    bytes - sizeof(*was));
+		lifted = mark_at(was->instruction);
+		told_by_trap = was->does;
+		/* The stack is as it was, so that its states do not differ. */
+		std::memset(static_cast<void *>(was), 0, bytes);
+		lift(*lifted, context);
+		step(context);
+		return true;
+	}
+	mark *const m = mark_at(behind - 1);
+	if (!m)
+		return false;
+	/* A constructor's, or the world's end: until the next run. */
+	if (!by_code || !hooked::running) {
+		lift(*m, context);
+		return true;
+	}
+	const usize vectors = bytes_of_vectors(machine);
+	const usize top = static_cast<usize>(machine.gregs[REG_RSP]) - red_zone;
+	const usize at = (top - sizeof(interrupted) - vectors) & ~(aligned - 1);
+	auto *const was = reinterpret_cast<interrupted *>(at);
+	std::memcpy(was->registers, machine.gregs, sizeof(was->registers));
+	was->registers[REG_RIP]--;
+	was->bytes = sizeof(interrupted) + vectors;
+	was->instruction = m->at;
+	was->does = footprint_at(*m, context);
+	std::memcpy(was->vectors(), machine.fpregs, vectors);
+	machine.gregs[REG_RDI] = reinterpret_cast<greg_t>(was);
+	/* As a call leaves it. */
+	machine.gregs[REG_RSP] = static_cast<greg_t>(at - sizeof(u64));
+	machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(&tell_of);
+	return true;
+}
+
+#else
+
+bool lookout::marks(void *)
+{
+	has_found = true;
+	return false;
+}
+bool lookout::tells(void *, bool) { return false; }
+
+#endif
 
 } // namespace model

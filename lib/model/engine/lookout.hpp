@@ -5,10 +5,14 @@
  * While a CPU's own code runs, the memory of the world and of the heap is
  * protected. Each access faults; it must be one that the compiler has told of
  * just before. If it is, the memory is opened for this one instruction (a
- * single step). Of an access that nobody told of the code is refused: its races
- * would not be found. The engine's own accesses open the memory until the code
- * goes on. Libraries' do, too: which of their functions a CPU may call is
- * decided by their names (model_std/imports.cpp).
+ * single step). The engine's own accesses open the memory until the code goes
+ * on. Libraries' do, too: which of their functions a CPU may call is decided by
+ * their names (model_std/imports.cpp).
+ *
+ * An instruction whose access nobody told of is marked, if the checker knows
+ * what it accesses: everything is explored once more, with a trap there. At the
+ * trap the access is told, and then the instruction runs as if nothing had
+ * been. Of any other the code is refused: its races would not be found.
  *
  * That costs two signals an access. So the code between two calls of the
  * checker is looked at the first four times that it runs, and then ever more
@@ -18,6 +22,7 @@
 #pragma once
 
 #include "exploration.hpp"
+#include "instruction.hpp"
 #include "scheduler.hpp"
 
 #include <model/body.hpp>
@@ -30,8 +35,7 @@ namespace model {
 using klock::usize;
 
 struct lookout {
-	lookout(const exploration &of, const scheduler &those)
-	    : task(of), cpus(those)
+	lookout(exploration &of, const scheduler &those) : task(of), cpus(those)
 	{
 	}
 
@@ -82,12 +86,26 @@ struct lookout {
 	void set_of_current(const tales &t) { of[cpus.current()] = t; }
 
 	/*
-	 * A fault at this address. elsewhere: it is none of the lookout's.
+	 * A fault at this address, of the code or the checker. elsewhere: it is
+	 * none of the lookout's.
 	 */
 	enum class fault { elsewhere, goes_on, untold };
-	fault fault_at(const void *at, void *context);
+	fault fault_at(const void *at, void *context, bool by_code);
 	/* Returns false if that was no single step of the lookout's. */
 	bool steps(void *context);
+
+	/*
+	 * Marks the instruction, of whose access nobody told. Returns false if
+	 * it is not known what that is.
+	 */
+	bool marks(void *context);
+	/* A world is made: the marked instructions stop from here on. */
+	void set_marks();
+	/*
+	 * Handles a trap at a marked instruction. The CPU goes on with telling
+	 * of its accesses, on its own stack. Returns false if it is another.
+	 */
+	bool tells(void *context, bool by_code);
 
 	/* The instruction of the signal, and whether it writes. */
 	static const void *instruction_of(const void *context);
@@ -106,8 +124,19 @@ struct lookout {
 	void open(part &);
 	bool was_told(const char *at, bool writes);
 	bool doubts(const void *context);
+	void step(void *context);
 
-	const exploration &task;
+	/* An instruction that tells by a trap, and its first byte. */
+	struct mark {
+		u8 *at;
+		u8 was;
+		bool is_set;
+	};
+	mark *mark_at(const void *instruction);
+	void lift(mark &, void *context);
+	footprint footprint_at(const mark &, const void *context) const;
+
+	exploration &task;
 	const scheduler &cpus;
 	bool able = false;
 	bool has_found = false;
@@ -119,6 +148,9 @@ struct lookout {
 	} suspect;
 	bool always = false;
 	bool is_closed = false;
+	std::vector<mark> marked;
+	mark *lifted = nullptr;	  /* for a single step of its instruction */
+	footprint told_by_trap;	  /* of that one */
 	part parts[2 + max_cpus]; /* the world's, and the heaps */
 	tales of[max_cpus];
 	std::vector<u16> times = std::vector<u16>(1 << 17);

@@ -36,17 +36,29 @@ actor memory::actor_at(site s) const
 		ran ? work.running().sb[cpu][ran - 1u].hb : clock{}, s};
 }
 
-void memory::blame(const conflict &c, const void *at, site s)
+void memory::blame(const conflict &c, const void *at, site s, bool untold)
 {
 	if (c.found == bug::none)
 		return;
+	/* Inline assembly may be meant as an atomic. */
+	if (untold && c.found == bug::mixed_access)
+		reports.report(bug::unseen,
+			       "refused: the compiler does not tell of this "
+			       "access to an atomic: " +
+				       reports.known.of(at),
+			       s);
 	if (reports.is_showing())
 		reports.note_conflict(c);
-	reports.report(c.found,
-		       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
-			       (c.where.file ? " at " + text(c.where) : "") +
-			       ": " + reports.known.of(at),
-		       s);
+	reports.report(
+		c.found,
+		std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
+			(c.where.file ? " at " + text(c.where) : "") + ": " +
+			reports.known.of(at) +
+			(untold ? ", by an access that the compiler does "
+				  "not tell of (a struct by value, a "
+				  "builtin, inline assembly)"
+				: ""),
+		s);
 }
 
 unsigned memory::location_of(const hooked::window &w, site s)
@@ -285,11 +297,11 @@ bool memory::note_private(const void *at, usize bytes, bool writes,
 			       static_cast<u8>(cpus.ran() + 1), caller);
 }
 
-void memory::touch(const void *at, usize bytes, access_is is, site s)
+void memory::touch(const void *at, usize bytes, access_is is, bool writes,
+		   site s)
 {
 	const char *const first = static_cast<const char *>(at);
 	const unsigned of = on_stack_of(at), cpu = cpus.current();
-	const bool writes = is != access_is::load;
 
 	if (of == none) {
 		refuse_what_is_gone(at, bytes, s);
@@ -303,7 +315,7 @@ void memory::touch(const void *at, usize bytes, access_is is, site s)
 		seen.meet_byte(byte, actor_at(s), of == none || of == cpu);
 		blame(writes ? seen.write_plain(byte, 1, actor_at(s))
 			     : seen.read_plain(byte, 1, actor_at(s)),
-		      byte, s);
+		      byte, s, is == access_is::untold);
 	}
 	if (writes) {
 		must_be_memory(at, s);

@@ -73,8 +73,8 @@ struct memory {
 	bool note_private(const void *at, usize bytes, bool writes,
 			  const void *caller);
 	bool is_on_own_stack(const void *at) const;
-	enum class access_is { load, store, end_of_copy };
-	void touch(const void *at, usize bytes, access_is, site);
+	enum class access_is { load, store, end_of_copy, untold };
+	void touch(const void *at, usize bytes, access_is, bool writes, site);
 	/* A function begins; returns_to is null: one ends. Returns how much of
 	 * the stack it has used at most. */
 	usize frame(const char *at, const void *returns_to, const void *caller);
@@ -104,7 +104,7 @@ struct memory {
 
       private:
 	actor actor_at(site) const;
-	void blame(const conflict &, const void *at, site);
+	void blame(const conflict &, const void *at, site, bool untold = false);
 	unsigned on_stack_of(const void *at) const;
 	void meet_on_stack(unsigned of, const char *byte);
 	void refuse_what_is_gone(const void *at, usize bytes, site);

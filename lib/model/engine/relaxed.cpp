@@ -278,6 +278,14 @@ void relaxed_data::settle()
 bool relaxed_data::access(const void *at, usize bytes, bool writes,
 			  const void *caller, detail::access_of by)
 {
+	/* Between what tells of a store and that store. */
+	if (by == detail::access_of::untold) {
+		if (match(at, bytes, caller, false))
+			detail::refuse("relaxed data in an access that the "
+				       "compiler does not tell of",
+				       caller);
+		return false;
+	}
 	const bool goes_on = by == detail::access_of::joined ||
 			     (!now().settled && copies(bytes, writes, caller));
 

@@ -81,6 +81,7 @@ void runner::begin()
 	make_world();
 	if (detail::trap_lifted)
 		detail::set_traps();
+	looks.set_marks();
 	start_cpus();
 	hooked::running = detail::gate_to(loops.hooks());
 }

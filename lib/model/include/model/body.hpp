@@ -26,9 +26,9 @@ struct runs {
 	explicit runs(bool body) : before(in_body) { set(body); }
 	~runs()
 	{
-		set(before);
 		if (before && looks)
 			close_memory();
+		set(before);
 	}
 	runs(const runs &) = delete;
 	runs &operator=(const runs &) = delete;
@@ -104,9 +104,9 @@ part_of_heap heap_of(unsigned maker);
 /*
  * The kind of an access: a statement's, or that of a function whose use of the
  * data the checker does not see. joined: of the same statement as the one
- * before.
+ * before. untold: of which the compiler does not tell (engine/lookout.hpp).
  */
-enum class access_of { statement, is_volatile, joined, function };
+enum class access_of { statement, is_volatile, joined, function, untold };
 
 /* The compiler's hook before each access to a plain variable. */
 void plain_access(const void *at, klock::usize bytes, bool writes,
