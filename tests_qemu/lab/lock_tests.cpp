@@ -21,14 +21,6 @@ constinit torture<Subject, most_cpus> the_torture;
 template <typename Subject>
 constinit storm_of<Subject, most_cpus> the_storm;
 
-template <typename Base, typename Test>
-lock_state state_of(const void *test)
-{
-	return describe(
-		static_cast<const Test *>(static_cast<const Base *>(test))
-			->watched());
-}
-
 template <typename Subject>
 constexpr lock_tests tests_of()
 {
@@ -70,42 +62,12 @@ const lock_tests &to_find(const lock_tests &mutant)
 					      : mutant;
 }
 
-watched watched_torture(const lock_tests &lock, unsigned cpus, stuck standstill)
-{
-	return {&lock.torture,
-		lock.name(),
-		cpus,
-		[](const void *of) {
-			return static_cast<const torture_run *>(of)->progress();
-		},
-		[](const void *of, unsigned cpu) {
-			return static_cast<const torture_run *>(of)->what(cpu);
-		},
-		lock.torture_state,
-		standstill};
-}
-
-watched watched_storm(const storm &test, lock_state (*state)(const void *),
-		      unsigned cpus, stuck standstill)
-{
-	return {&test,
-		test.calls.name,
-		cpus,
-		[](const void *of) {
-			return static_cast<const storm *>(of)->progress();
-		},
-		[](const void *of, unsigned cpu) {
-			return static_cast<const storm *>(of)->what(cpu);
-		},
-		state,
-		standstill};
-}
-
 result run_torture(const lock_tests &lock, const plan &p, stuck standstill)
 {
 	lock.torture.prepare(p);
 	run_watched(
-		watched_torture(lock, p.cpus, standstill),
+		watched_test(lock.torture, lock.name(), p.cpus,
+			     lock.torture_state, standstill),
 		[](unsigned cpu, void *of) {
 			static_cast<torture_run *>(of)->run(cpu);
 		},

@@ -48,12 +48,6 @@ struct lock_test_list {
 /* Returns the mutant; with fault=right_mutant, a lock that is right. */
 [[nodiscard]] const lock_tests &to_find(const lock_tests &mutant);
 
-/* The description of a run for the watchdog. */
-watched watched_torture(const lock_tests &lock, unsigned cpus,
-			stuck standstill);
-watched watched_storm(const storm &test, lock_state (*state)(const void *),
-		      unsigned cpus, stuck standstill);
-
 /* Runs the torture of one lock on as many CPUs as the plan says. */
 result run_torture(const lock_tests &lock, const plan &p,
 		   stuck standstill = stuck::is_a_bug);

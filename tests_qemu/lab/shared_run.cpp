@@ -35,16 +35,10 @@ struct shared_row {
 template <typename Subject>
 constexpr shared_row row_of()
 {
-	shared_row row = {
-		the_torture<Subject>,
-		[](const void *of) {
-			using run = const shared_torture_run;
-			using exact = const shared_torture<Subject, most_cpus>;
-			return describe(
-				static_cast<exact *>(static_cast<run *>(of))
-					->watched());
-		},
-		nullptr, 0};
+	shared_row row = {the_torture<Subject>,
+			  state_of<shared_torture_run,
+				   shared_torture<Subject, most_cpus>>,
+			  nullptr, 0};
 
 	if constexpr (requires { Subject::mistake; }) {
 		row.mistake = Subject::mistake;
@@ -74,23 +68,6 @@ unsigned cpus_with(const shared_calls &of, u32 cpus, unsigned contexts)
 	return cpus < room ? cpus : static_cast<unsigned>(room);
 }
 
-watched watched_row(const shared_row &row, unsigned cpus, stuck standstill)
-{
-	return {&row.torture,
-		row.name(),
-		cpus,
-		[](const void *of) {
-			return static_cast<const shared_torture_run *>(of)
-				->progress();
-		},
-		[](const void *of, unsigned cpu) {
-			return static_cast<const shared_torture_run *>(of)
-				->what(cpu);
-		},
-		row.state,
-		standstill};
-}
-
 result torture_shared(const shared_row &row, const options &o, u32 cpus,
 		      stuck standstill = stuck::is_a_bug)
 {
@@ -99,7 +76,8 @@ result torture_shared(const shared_row &row, const options &o, u32 cpus,
 	p.write_one_in = 2 + o.seed % 8;
 	row.torture.prepare(p);
 	run_watched(
-		watched_row(row, p.cpus, standstill),
+		watched_test(row.torture, row.name(), p.cpus, row.state,
+			     standstill),
 		[](unsigned cpu, void *of) {
 			static_cast<shared_torture_run *>(of)->run(cpu);
 		},
@@ -137,7 +115,8 @@ result storm_shared(const shared_row &row, const options &o, u32 cpus)
 	in_storm->prepare(p);
 	prepare_faults(p.cpus, p.seed, what);
 	run_watched(
-		watched_row(row, p.cpus, stuck::is_a_bug),
+		watched_test(row.torture, row.name(), p.cpus, row.state,
+			     stuck::is_a_bug),
 		[](unsigned cpu, void *of) {
 			begin_faults(cpu);
 			static_cast<shared_torture_run *>(of)->run(cpu);

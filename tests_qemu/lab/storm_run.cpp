@@ -81,7 +81,8 @@ result torture_under_faults(const lock_tests &lock, const options &o, u32 cpus,
 	lock.torture.prepare(p);
 	prepare_faults(p.cpus, p.seed, what);
 	run_watched(
-		watched_torture(lock, p.cpus, standstill),
+		watched_test(lock.torture, lock.name(), p.cpus,
+			     lock.torture_state, standstill),
 		[](unsigned cpu, void *) {
 			begin_faults(cpu);
 			torture_now->run(cpu);
@@ -114,7 +115,7 @@ storm_result storm_once(storm &s, lock_state (*state)(const void *),
 			},
 			[] { return storm_now->progress(); }});
 	run_watched(
-		watched_storm(s, state, p.cpus, standstill),
+		watched_test(s, s.calls.name, p.cpus, state, standstill),
 		[](unsigned cpu, void *) {
 			if (!boot::has_nmi())
 				halt_if_silent(cpu);
@@ -286,17 +287,9 @@ constinit storm_of<Subject, most_cpus> kept_bench;
 template <typename Subject>
 void keep(const options &o)
 {
-	(void)storm_once(
-		kept_bench<Subject>,
-		[](const void *test) {
-			using its = storm_of<Subject, most_cpus>;
-
-			return describe(
-				static_cast<const its *>(
-					static_cast<const storm *>(test))
-					->watched());
-		},
-		o, o.cpus[0], true);
+	(void)storm_once(kept_bench<Subject>,
+			 state_of<storm, storm_of<Subject, most_cpus>>, o,
+			 o.cpus[0], true);
 }
 
 } // namespace

@@ -123,10 +123,19 @@ bool has_watchdog();
 void start_watching(const watched &what);
 void stop_watching();
 
-/* Any test that has progress(), what() and watched(). */
+/* Describes the lock of a Test, which is given as its base. */
+template <typename Base, typename Test>
+lock_state state_of(const void *test)
+{
+	return describe(
+		static_cast<const Test *>(static_cast<const Base *>(test))
+			->watched());
+}
+
+/* Any test that has progress() and what(); state() is given its address. */
 template <typename Test>
 watched watched_test(const Test &test, const char *lock, unsigned cpus,
-		     stuck standstill)
+		     lock_state (*state)(const void *), stuck standstill)
 {
 	return {&test,
 		lock,
@@ -137,11 +146,16 @@ watched watched_test(const Test &test, const char *lock, unsigned cpus,
 		[](const void *of, unsigned cpu) {
 			return static_cast<const Test *>(of)->what(cpu);
 		},
-		[](const void *of) {
-			return describe(
-				static_cast<const Test *>(of)->watched());
-		},
+		state,
 		standstill};
+}
+
+/* A test that has watched(), too. */
+template <typename Test>
+watched watched_test(const Test &test, const char *lock, unsigned cpus,
+		     stuck standstill)
+{
+	return watched_test(test, lock, cpus, state_of<Test, Test>, standstill);
 }
 
 } // namespace lab
