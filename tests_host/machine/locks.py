@@ -575,6 +575,22 @@ class Case:
 
 # -- The table -----------------------------------------------------------------
 
+def row(name, target, cxx, client, make, show):
+    """Prints a line; returns what is wrong. make(): a Case."""
+    begin = time.process_time()
+    case = make()
+    verdict, events = case.verdict()
+    print(f"{name:15} {target:12} {cxx:8} {client:20} "
+          f"{case.counts():>8} paths {len(case.formula.events):4} "
+          f"events  {verdict:8} {time.process_time() - begin:6.1f} s"
+          f"{'  cut at its depth' if case.deepest else ''}", flush=True)
+    if verdict == "right":
+        return []
+    if show:
+        print("\n".join("    " + event for event in events))
+    return [f"{name} {target} {cxx} {client}: {verdict}"]
+
+
 def check(target, cxx, args):
     """Prints a line for each client; returns those that are wrong."""
     machine = MACHINES[machine_of(target)]
@@ -590,18 +606,8 @@ def check(target, cxx, args):
                 print(f"{name:15} {target:12} {cxx:8} {client:20} left out: "
                       "too large")
                 continue
-            begin = time.process_time()
-            case = Case(machine, code, name, client)
-            verdict, events = case.verdict()
-            depth = f"depth {LOCKS[name].depth}" if case.deepest else ""
-            print(f"{name:15} {target:12} {cxx:8} {client:20} "
-                  f"{case.counts():>8} paths {len(case.formula.events):4} "
-                  f"events  {verdict:8} "
-                  f"{time.process_time() - begin:6.1f} s {depth}", flush=True)
-            if verdict != "right":
-                wrong.append(f"{name} {target} {cxx} {client}: {verdict}")
-                if args.show:
-                    print("\n".join("    " + event for event in events))
+            wrong += row(name, target, cxx, client,
+                         lambda: Case(machine, code, name, client), args.show)
     return wrong
 
 

@@ -175,8 +175,8 @@ def check(target, args):
         return judge.wrong
     wrong = []
     for client in CLIENTS:
-        wrong += sleepers.row("permit", target, "g++", client,
-                              lambda: make(code, client), args.show)
+        wrong += locks.row("permit", target, "g++", client,
+                           lambda: make(code, client), args.show)
     return wrong
 
 

@@ -32,7 +32,6 @@ Run: sleepers.py [--target aarch64] [--cxx g++] [--lock mutex] [--show]
 import re
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
@@ -437,22 +436,6 @@ def with_short_names(code):
 
 # -- The table -----------------------------------------------------------------
 
-def row(name, target, cxx, client, make, show):
-    """Prints a line; returns what is wrong. make(): a Case."""
-    begin = time.process_time()
-    case = make()
-    verdict, events = case.verdict()
-    print(f"{name:15} {target:12} {cxx:8} {client:20} "
-          f"{case.counts():>8} paths {len(case.formula.events):4} "
-          f"events  {verdict:8} {time.process_time() - begin:6.1f} s",
-          flush=True)
-    if verdict == "right":
-        return []
-    if show:
-        print("\n".join("    " + event for event in events))
-    return [f"{name} {target} {cxx} {client}: {verdict}"]
-
-
 def check(target, cxx, args, judge):
     machine = MACHINES[locks.machine_of(target)]
     with tempfile.TemporaryDirectory() as scratch:
@@ -473,8 +456,8 @@ def check(target, cxx, args, judge):
                            Clients(code, clients, make))
             continue
         for client in clients:
-            wrong += row(name, target, cxx, client,
-                         lambda: make(code, client), args.show)
+            wrong += locks.row(name, target, cxx, client,
+                               lambda: make(code, client), args.show)
     return wrong
 
 
