@@ -219,7 +219,7 @@ void thread_locals::run_ends(unsigned cpu)
 
 extern "C" {
 
-/* Those of the world's maker are never called: it lives on. */
+/* The ends of the world's maker are never called: it lives on. */
 KLOCK_WRAPPED(int, __cxa_thread_atexit, void (*end)(void *), void *of,
 	      void *library)
 {
