@@ -351,11 +351,15 @@ void handed_over([[maybe_unused]] L &lock, call_site by = caller_site())
 		      "a recursive_lock is not handed over: its owner alone "
 		      "releases it, as often as it took it. What the next "
 		      "thread releases is a lock that is not recursive");
-	static_assert(!owned_lock<detail::inside<L>> ||
-			      recursive<detail::inside<L>>,
-		      "an inheriting_mutex is not handed over: its waiters "
-		      "lend to the thread that took it, which alone releases "
-		      "it. What the next thread releases is a mutex");
+	static_assert(
+		!owned_lock<detail::inside<L>> ||
+			recursive<detail::inside<L>> ||
+			requires {
+				typename detail::inside<L>::taken_with_gate;
+			},
+		"an inheriting_mutex is not handed over: its waiters "
+		"lend to the thread that took it, which alone releases "
+		"it. What the next thread releases is a mutex");
 	static_assert(!detail::annotated<L>,
 		      "of an annotated_lock, the lock inside is handed over: "
 		      "handed_over(lock.inner)");
