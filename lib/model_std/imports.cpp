@@ -59,10 +59,12 @@ constexpr string_view harmless[] = {
 	"__signbit*", "__isinf*", "__isnan*", "__finite*", "__issignaling*",
 	"__iseqsig*", "__clog10*",
 	/* the process's, the same at each call */
-	"getpid", "__getpid", "getppid", "getuid", "geteuid", "getgid",
-	"getegid", "getpagesize", "__getpagesize", "sysconf", "__sysconf",
-	"get_nprocs", "get_nprocs_conf", "gnu_get_libc_version",
+	"pthread_equal", "getpid", "__getpid", "getppid", "getuid", "geteuid",
+	"getgid", "getegid", "getpagesize", "__getpagesize", "sysconf",
+	"__sysconf", "get_nprocs", "get_nprocs_conf", "gnu_get_libc_version",
 	"gnu_get_libc_release", "_ZNSt6thread20hardware_concurrencyEv",
+	/* calls what the code has set in std::call_once() */
+	"__once_proxy",
 	/* a pause */
 	"sched_yield", "__sched_yield", "thrd_yield", "pthread_yield", "sleep",
 	"usleep",
@@ -443,6 +445,140 @@ void looks_at_time(arguments a, const void *caller)
 		touches(a[1], sizeof(timespec), true, caller);
 }
 
+/*
+ * A tree's or a list's node, of std::map and std::list. A change is told as one
+ * of each node that it may move, or look at: no other CPU may look at a
+ * container that changes.
+ */
+struct tree_node {
+	usize colour;
+	tree_node *parent, *left, *right;
+};
+struct list_node {
+	list_node *next, *previous;
+};
+
+template <typename Node>
+Node *node(usize at)
+{
+	return reinterpret_cast<Node *>(at);
+}
+
+template <typename Node>
+void touches_node(const Node *n, bool writes, const void *caller)
+{
+	if (n)
+		touches(reinterpret_cast<usize>(n), sizeof(*n), writes, caller);
+}
+
+/* It and what is up to two below it. */
+void changes_below(const tree_node *n, unsigned levels, const void *caller)
+{
+	touches_node(n, true, caller);
+	if (!n || !levels)
+		return;
+	changes_below(n->left, levels - 1, caller);
+	changes_below(n->right, levels - 1, caller);
+}
+
+/* From a node to the tree's head, which is beyond the root. */
+void changes_above(const tree_node *n, const tree_node *head,
+		   const void *caller)
+{
+	for (; n != head; n = n->parent)
+		changes_below(n, 2, caller);
+	touches_node(head, true, caller);
+}
+
+/* The arguments: to the left, the new node, its parent, the head. */
+void looks_at_insertion(arguments a, const void *caller)
+{
+	touches(a[1], sizeof(tree_node), true, caller);
+	changes_above(node<tree_node>(a[2]), node<tree_node>(a[3]), caller);
+}
+
+void looks_at_erasure(arguments a, const void *caller)
+{
+	const tree_node *lowest = node<tree_node>(a[0]);
+
+	if (lowest->left && lowest->right)
+		for (lowest = lowest->right; lowest->left;)
+			lowest = lowest->left;
+	changes_above(lowest, node<tree_node>(a[1]), caller);
+}
+
+/* The way from a node to the next in order. */
+void looks_along(const tree_node *n, tree_node *tree_node::*on,
+		 tree_node *tree_node::*back, const void *caller)
+{
+	touches_node(n, false, caller);
+	if (n->*on) {
+		for (n = n->*on; n; n = n->*back)
+			touches_node(n, false, caller);
+		return;
+	}
+	for (const tree_node *above = n->parent;; above = above->parent) {
+		touches_node(above, false, caller);
+		if (n != above->*on)
+			return;
+		n = above;
+	}
+}
+
+void looks_at_next(arguments a, const void *caller)
+{
+	looks_along(node<tree_node>(a[0]), &tree_node::right, &tree_node::left,
+		    caller);
+}
+
+void looks_at_previous(arguments a, const void *caller)
+{
+	looks_along(node<tree_node>(a[0]), &tree_node::left, &tree_node::right,
+		    caller);
+}
+
+void changes_around(const list_node *n, const void *caller)
+{
+	touches_node(n, true, caller);
+	touches_node(n->next, true, caller);
+	touches_node(n->previous, true, caller);
+}
+
+/* The arguments: the new node, the one behind it. */
+void looks_at_hook(arguments a, const void *caller)
+{
+	touches(a[0], sizeof(list_node), true, caller);
+	changes_around(node<list_node>(a[1]), caller);
+}
+
+void looks_at_unhook(arguments a, const void *caller)
+{
+	changes_around(node<list_node>(a[0]), caller);
+}
+
+void looks_at_swap(arguments a, const void *caller)
+{
+	changes_around(node<list_node>(a[0]), caller);
+	changes_around(node<list_node>(a[1]), caller);
+}
+
+/* The arguments: the one behind them, the first, the one behind the last. */
+void looks_at_transfer(arguments a, const void *caller)
+{
+	looks_at_swap(a, caller);
+	changes_around(node<list_node>(a[2]), caller);
+}
+
+void looks_at_reversal(arguments a, const void *caller)
+{
+	const list_node *n = node<list_node>(a[0]);
+
+	do {
+		touches_node(n, true, caller);
+		n = n->next;
+	} while (n != node<list_node>(a[0]));
+}
+
 struct look {
 	string_view name;
 	void (*at)(arguments, const void *caller);
@@ -455,6 +591,15 @@ constexpr look looks[] = {
 	{"_ZSt11_Hash_bytesPKvmm", looks_at_bytes},
 	{"__dynamic_cast", looks_at_type},
 	{"_ZNKSt8__detail20_Prime_rehash_policy*", looks_at_policy},
+	{"_ZSt29_Rb_tree_insert_and_rebalance*", looks_at_insertion},
+	{"_ZSt28_Rb_tree_rebalance_for_erase*", looks_at_erasure},
+	{"_ZSt18_Rb_tree_increment*", looks_at_next},
+	{"_ZSt18_Rb_tree_decrement*", looks_at_previous},
+	{"_ZNSt8__detail15_List_node_base7_M_hook*", looks_at_hook},
+	{"_ZNSt8__detail15_List_node_base9_M_unhook*", looks_at_unhook},
+	{"_ZNSt8__detail15_List_node_base4swap*", looks_at_swap},
+	{"_ZNSt8__detail15_List_node_base11_M_transfer*", looks_at_transfer},
+	{"_ZNSt8__detail15_List_node_base10_M_reverse*", looks_at_reversal},
 	{"_ZNSt11logic_errorC*EPKc", looks_at_its_text},
 	{"_ZNSt13runtime_errorC*EPKc", looks_at_its_text},
 	{"_ZNSt12domain_errorC*EPKc", looks_at_its_text},

@@ -4,6 +4,7 @@
  * operations
  */
 #include "threads.hpp"
+#include "include/model/conditions.hpp"
 
 #include <model/access.hpp>
 #include <model/body.hpp>
@@ -11,7 +12,9 @@
 #include <model/places.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstddef>
 #include <pthread.h>
 #include <vector>
 
@@ -35,6 +38,13 @@ unsigned statics; /* of a world that are being made: they nest */
 /* The words of those that were used in this execution. */
 std::vector<const void *> locks;
 
+/* How often a CPU holds a recursive mutex. No other CPU can know it. */
+struct depth {
+	const pthread_mutex_t *of;
+	unsigned cpu, times;
+};
+std::vector<depth> depths;
+
 constexpr u64 written = u64{1} << 31;
 
 klock::arch::site at(const void *caller)
@@ -50,33 +60,47 @@ void note_lock(const void *word)
 		locks.push_back(word);
 }
 
-/*
- * Returns the window on the lock's first word. All bytes behind the words that
- * are known must be 0: other features are refused.
- */
-template <typename Lock>
-window word_of(const Lock *l, usize also, const void *caller)
+bool is_recursive(const pthread_mutex_t *m)
 {
-	const auto *const bytes = reinterpret_cast<const unsigned char *>(l);
 	const model::detail::checker_runs now;
 
-	for (usize i = 4 + also; i < sizeof(*l); i++)
-		if (bytes[i])
+	return m->__data.__kind == PTHREAD_MUTEX_RECURSIVE;
+}
+
+window first_word_of(const void *object)
+{
+	return {object, 4, 0, 32, 0, holds::other};
+}
+
+/*
+ * Returns the window on the lock's first word. All bytes behind it, but `bytes`
+ * of them at `known`, must be 0: other features are refused.
+ */
+template <typename Lock>
+window word_of(const Lock *l, usize known, usize bytes, const void *caller)
+{
+	const auto *const all = reinterpret_cast<const unsigned char *>(l);
+	const model::detail::checker_runs now;
+
+	for (usize i = 4; i < sizeof(*l); i++)
+		if (all[i] && i - known >= bytes)
 			model::detail::refuse(
-				"a recursive or robust lock of pthread's, or "
-				"one that was held before the CPUs run",
+				"a robust or another unusual lock of "
+				"pthread's, or one that was held before the "
+				"CPUs run",
 				caller);
 	note_lock(l);
-	return {l, 4, 0, 32, 0, holds::other};
+	return first_word_of(l);
 }
 window word_of(const pthread_mutex_t *m, const void *caller)
 {
-	return word_of(m, 0, caller);
+	return word_of(m, offsetof(pthread_mutex_t, __data.__kind),
+		       is_recursive(m) ? sizeof(int) : 0, caller);
 }
 /* Its second word: the CPU that writes. */
 window word_of(const pthread_rwlock_t *l, const void *caller)
 {
-	return word_of(l, 4, caller);
+	return word_of(l, 4, 4, caller);
 }
 
 u64 mine() { return 1 + model::cpu(); }
@@ -117,6 +141,85 @@ int outside(Lock *l, int (*lock)(Lock *), int (*try_lock)(Lock *),
 	return 0;
 }
 
+unsigned &depth_of(const pthread_mutex_t *m)
+{
+	const model::detail::checker_runs now;
+	const unsigned cpu = model::cpu();
+
+	for (depth &d : depths)
+		if (d.of == m && d.cpu == cpu)
+			return d.times;
+	depths.push_back({m, cpu, 0});
+	return depths.back().times;
+}
+
+/* Whether the CPU has this recursive mutex, which it takes once more. */
+bool takes_again(const pthread_mutex_t *m)
+{
+	if (!is_recursive(m) || !depth_of(m))
+		return false;
+	depth_of(m)++;
+	return true;
+}
+
+int locked(const pthread_mutex_t *m)
+{
+	if (is_recursive(m))
+		depth_of(m) = 1;
+	return 0;
+}
+
+int take_mutex(const pthread_mutex_t *m, const void *caller)
+{
+	const window w = word_of(m, caller);
+
+	if (takes_again(m))
+		return 0;
+	wait_for(w, mine(), caller);
+	return locked(m);
+}
+
+int try_mutex(const pthread_mutex_t *m, const void *caller)
+{
+	const window w = word_of(m, caller);
+
+	if (takes_again(m))
+		return 0;
+	return swapped(w, 0, mine(), caller) ? EBUSY : locked(m);
+}
+
+void give_mutex(const pthread_mutex_t *m, const void *caller)
+{
+	const window w = word_of(m, caller);
+
+	if (is_recursive(m)) {
+		not_held(!depth_of(m), caller);
+		if (--depth_of(m))
+			return;
+	}
+	not_held(running->rmw(w, update::exchange, 0, order::release,
+			      at(caller)) != mine(),
+		 caller);
+}
+
+/* The deadline may be over at any look that finds it locked. */
+int take_until(const pthread_mutex_t *m, const timespec *deadline,
+	       const void *caller)
+{
+	const auto is_free = [](void *, u64 now) { return now == 0; };
+	const window w = word_of(m, caller);
+
+	model::detail::plain_access(deadline, sizeof(*deadline), false, caller);
+	if (takes_again(m))
+		return 0;
+	if (running->await_until(w, {is_free, nullptr}, 0, order::relaxed,
+				 at(caller)))
+		return ETIMEDOUT;
+	/* If it has changed since, another execution looks later. */
+	model::assume(!swapped(w, 0, mine(), caller));
+	return locked(m);
+}
+
 u32 &writer_of(pthread_rwlock_t *l, bool writes, const void *caller)
 {
 	u32 &writer = reinterpret_cast<u32 *>(l)[1];
@@ -135,7 +238,11 @@ int write_locked(pthread_rwlock_t *l, const void *caller)
 } // namespace klock_own
 using namespace klock_own;
 
-void model::detail::forget_locks() { locks.clear(); }
+void model::detail::forget_locks()
+{
+	locks.clear();
+	depths.clear();
+}
 
 void model::detail::look_for_held(const void *from, klock::usize bytes,
 				  const void *caller)
@@ -158,23 +265,34 @@ KLOCK_WRAPPED(int, pthread_mutex_trylock, pthread_mutex_t *m)
 {
 	if (!model::detail::cpu_runs())
 		return __real_pthread_mutex_trylock(m);
-	return swapped(word_of(m, KLOCK_CALLER), 0, mine(), KLOCK_CALLER);
+	return try_mutex(m, KLOCK_CALLER);
 }
 KLOCK_WRAPPED(int, pthread_mutex_lock, pthread_mutex_t *m)
 {
 	if (!model::detail::cpu_runs())
 		return outside(m, __real_pthread_mutex_lock,
 			       __real_pthread_mutex_trylock, KLOCK_CALLER);
-	wait_for(word_of(m, KLOCK_CALLER), mine(), KLOCK_CALLER);
-	return 0;
+	return take_mutex(m, KLOCK_CALLER);
+}
+KLOCK_WRAPPED(int, pthread_mutex_timedlock, pthread_mutex_t *m,
+	      const timespec *deadline)
+{
+	return model::detail::cpu_runs()
+		       ? take_until(m, deadline, KLOCK_CALLER)
+		       : __real_pthread_mutex_timedlock(m, deadline);
+}
+KLOCK_WRAPPED(int, pthread_mutex_clocklock, pthread_mutex_t *m, clockid_t clock,
+	      const timespec *deadline)
+{
+	return model::detail::cpu_runs()
+		       ? take_until(m, deadline, KLOCK_CALLER)
+		       : __real_pthread_mutex_clocklock(m, clock, deadline);
 }
 KLOCK_WRAPPED(int, pthread_mutex_unlock, pthread_mutex_t *m)
 {
 	if (!model::detail::cpu_runs())
 		return __real_pthread_mutex_unlock(m);
-	not_held(running->rmw(word_of(m, KLOCK_CALLER), update::exchange, 0,
-			      order::release, at(KLOCK_CALLER)) != mine(),
-		 KLOCK_CALLER);
+	give_mutex(m, KLOCK_CALLER);
 	return 0;
 }
 KLOCK_WRAPPED(int, pthread_mutex_init, pthread_mutex_t *m,
@@ -265,6 +383,192 @@ KLOCK_WRAPPED(int, pthread_rwlock_destroy, pthread_rwlock_t *l)
 	model::detail::look_for_held(l, sizeof(*l), KLOCK_CALLER);
 	model::detail::storage_ends(l, sizeof(*l), KLOCK_CALLER);
 	return model::detail::cpu_runs() ? 0 : __real_pthread_rwlock_destroy(l);
+}
+
+} /* extern "C" */
+
+/*
+ * condition variables - their first word has a bit for each CPU that waits
+ *
+ * A CPU sets its bit while it holds the mutex, and waits until somebody has
+ * taken it away. So a notification reaches those that wait at that time, and
+ * each choice among them is explored. It orders nothing: the mutex does.
+ */
+
+void model::detail::begin_wait(const void *c, site s)
+{
+	if (!running && leave_endless_wait)
+		leave_endless_wait(s);
+	if (!running)
+		refuse("a wait with a condition variable outside of the CPUs",
+		       KLOCK_CALLER);
+	running->rmw(first_word_of(c), update::bit_or, u64{1} << model::cpu(),
+		     order::relaxed, s);
+}
+
+bool model::detail::end_wait(const void *c, bool has_deadline, site s)
+{
+	const auto is_taken = [](void *bit, u64 now) {
+		return !(now & *static_cast<u64 *>(bit));
+	};
+	u64 bit = u64{1} << model::cpu();
+	const window w = first_word_of(c);
+	const klock::arch::hooked::test woken{is_taken, &bit};
+	const bool is_late =
+		has_deadline &&
+		!woken(running->await_until(w, woken, 0, order::relaxed, s));
+
+	if (is_late || (!has_deadline && happens_for_no_reason()))
+		/* If it was woken meanwhile, another execution has that. */
+		model::assume(running->rmw(w, update::bit_and, ~bit,
+					   order::relaxed, s) &
+			      bit);
+	else if (!has_deadline)
+		running->await(w, woken, {}, order::relaxed, s);
+	return !is_late;
+}
+
+void model::detail::notify(const void *c, bool all, site s)
+{
+	const window w = first_word_of(c);
+
+	if (!running)
+		return;
+	if (all) {
+		running->rmw(w, update::exchange, 0, order::relaxed, s);
+		return;
+	}
+	u64 waiting = running->load(w, order::relaxed, s);
+	if (!waiting)
+		return;
+	const auto many = static_cast<unsigned>(std::popcount(waiting));
+	u64 others = waiting;
+	for (unsigned before = model::choose(many); before; before--)
+		others &= others - 1;
+	const u64 chosen = others & -others;
+	/* If it has changed since, another execution looks later. */
+	model::assume(running->compare_exchange_or(
+		w, waiting, waiting & ~chosen, order::relaxed, order::relaxed,
+		false, s));
+}
+
+namespace klock_own {
+namespace {
+
+int wait_with(pthread_cond_t *c, pthread_mutex_t *m, const timespec *deadline,
+	      const void *caller)
+{
+	const auto s = at(caller);
+
+	if (deadline)
+		model::detail::plain_access(deadline, sizeof(*deadline), false,
+					    caller);
+	model::detail::begin_wait(c, s);
+	give_mutex(m, caller);
+	const bool woken = model::detail::end_wait(c, deadline, s);
+	take_mutex(m, caller);
+	return woken ? 0 : ETIMEDOUT;
+}
+
+} // namespace
+} // namespace klock_own
+
+extern "C" {
+
+KLOCK_WRAPPED(int, pthread_cond_wait, pthread_cond_t *c, pthread_mutex_t *m)
+{
+	return model::detail::cpu_runs()
+		       ? wait_with(c, m, nullptr, KLOCK_CALLER)
+		       : __real_pthread_cond_wait(c, m);
+}
+KLOCK_WRAPPED(int, pthread_cond_timedwait, pthread_cond_t *c,
+	      pthread_mutex_t *m, const timespec *deadline)
+{
+	return model::detail::cpu_runs()
+		       ? wait_with(c, m, deadline, KLOCK_CALLER)
+		       : __real_pthread_cond_timedwait(c, m, deadline);
+}
+KLOCK_WRAPPED(int, pthread_cond_clockwait, pthread_cond_t *c,
+	      pthread_mutex_t *m, clockid_t clock, const timespec *deadline)
+{
+	return model::detail::cpu_runs()
+		       ? wait_with(c, m, deadline, KLOCK_CALLER)
+		       : __real_pthread_cond_clockwait(c, m, clock, deadline);
+}
+KLOCK_WRAPPED(int, pthread_cond_signal, pthread_cond_t *c)
+{
+	if (!model::detail::cpu_runs())
+		return __real_pthread_cond_signal(c);
+	model::detail::notify(c, false, at(KLOCK_CALLER));
+	return 0;
+}
+KLOCK_WRAPPED(int, pthread_cond_broadcast, pthread_cond_t *c)
+{
+	if (!model::detail::cpu_runs())
+		return __real_pthread_cond_broadcast(c);
+	model::detail::notify(c, true, at(KLOCK_CALLER));
+	return 0;
+}
+KLOCK_WRAPPED(int, pthread_cond_init, pthread_cond_t *c,
+	      const pthread_condattr_t *how)
+{
+	model::detail::plain_access(c, sizeof(*c), true, KLOCK_CALLER);
+	return __real_pthread_cond_init(c, how);
+}
+KLOCK_WRAPPED(int, pthread_cond_destroy, pthread_cond_t *c)
+{
+	model::detail::storage_ends(c, sizeof(*c), KLOCK_CALLER);
+	return model::detail::cpu_runs() ? 0 : __real_pthread_cond_destroy(c);
+}
+
+/* -- Once, and who runs ---------------------------------------------------- */
+
+/* Its word: nothing, one who is at it, done; as glibc has them. */
+KLOCK_WRAPPED(int, pthread_once, pthread_once_t *o, void (*what)())
+{
+	constexpr u64 nobody = 0, at_it = 1, done = 2;
+	const auto is_over = [](void *, u64 now) { return now != at_it; };
+
+	if (!model::detail::cpu_runs())
+		return __real_pthread_once(o, what);
+	const window w = first_word_of(o);
+	const auto s = at(KLOCK_CALLER);
+	for (;;) {
+		u64 found = nobody;
+		if (running->compare_exchange_or(w, found, at_it,
+						 order::acquire, order::acquire,
+						 false, s))
+			break;
+		if (found == at_it)
+			found = running->await(w, {is_over, nullptr}, {},
+					       order::acquire, s);
+		if (found == done)
+			return 0;
+	}
+	try {
+		what();
+	} catch (...) {
+		running->store(w, nobody, order::release, s);
+		throw;
+	}
+	running->store(w, done, order::release, s);
+	return 0;
+}
+/* A CPU's is an address that nothing else has. */
+KLOCK_WRAPPED(pthread_t, pthread_self)
+{
+	static const char names[16] = {};
+
+	return model::detail::cpu_runs()
+		       ? reinterpret_cast<pthread_t>(&names[model::cpu()])
+		       : __real_pthread_self();
+}
+/* Functions that would set it are refused, but those of arithmetic. */
+KLOCK_WRAPPED(int *, __errno_location)
+{
+	static constinit thread_local int own = 0;
+
+	return model::detail::cpu_runs() ? &own : __real___errno_location();
 }
 
 /*

@@ -714,8 +714,6 @@ TEST_CASE("untold: a function that is not known is refused by name")
 
 	CHECK(refused([] { (void)std::chrono::steady_clock::now(); },
 		      "std::chrono::_V2::steady_clock::now()"));
-	CHECK(refused([] { (void)std::this_thread::get_id(); },
-		      "pthread_self()"));
 	CHECK(refused([] { std::ostringstream(); },
 		      "std::__cxx11::basic_ostringstream"));
 	CHECK(refused([] { (void)std::rand(); }, "rand()"));
@@ -814,8 +812,8 @@ TEST_CASE("untold: each name is harmless, seen or refused")
 	for (const char *const name :
 	     {"__isoc23_sscanf", "__isoc23_strtol", "__memcpy_chk",
 	      "__printf_chk", "frexp", "sincos", "nan", "lgamma", "strtod",
-	      "strfry", "pthread_cond_wait", "__gnu_of_2030",
-	      "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base",
+	      "strfry", "pthread_join", "__gnu_of_2030",
+	      "_ZSt20_Rb_tree_black_countPKSt18_Rb_tree_node_baseS1_",
 	      "_ZNSt18condition_variable10notify_oneEv", "__atomic_load_16",
 	      "atomic_flag_test_and_set_explicit", "std", "f", ""})
 		CHECK(what_is(name) == imported::refused);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread's own: thread_local, which is a CPU's. Explored as it is written
- * (klock::model_plain).
+ * A thread's own data, and how threads wait for each other, as code has them
+ * that was written for threads (klock::model_plain). Locks: test_plain.cpp.
  */
 #include "verdict.hpp"
 
@@ -10,6 +10,15 @@
 #include <catch.hpp>
 
 #include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <stdexcept>
+#include <thread>
 
 namespace of_threads {
 
@@ -159,6 +168,394 @@ TEST_CASE("threads: what is of the test's thread is refused")
 					      [](world &) { ++*of_test; }),
 		"refused: a thread_local that is one for all CPUs (it is "
 		"of the thread that explores): ");
+}
+
+/* -- Waiting, and the rest of the library ---------------------------------- */
+
+namespace {
+
+struct shared {
+	std::mutex m, other;
+	std::condition_variable c;
+	std::condition_variable_any any;
+	pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t plain_c = PTHREAD_COND_INITIALIZER;
+	std::recursive_mutex recursive;
+	std::once_flag once;
+	std::thread::id ids[2];
+	std::map<int, int> map{{1, 1}, {5, 5}};
+	std::list<int> list{1, 5};
+	int state = 0, count = 0;
+	std::atomic<int> flag{0};
+	unsigned noted[3] = {};
+};
+
+void idle(shared &) {}
+
+void sets(shared &s)
+{
+	{
+		const std::lock_guard held(s.m);
+		s.state = 1;
+	}
+	s.c.notify_one();
+}
+
+void waits(shared &s)
+{
+	std::unique_lock held(s.m);
+
+	s.c.wait(held, [&] { return s.state == 1; });
+	s.count++;
+}
+
+template <bool Loops>
+void waits_if(shared &s)
+{
+	std::unique_lock held(s.m);
+
+	if (Loops)
+		while (!s.state)
+			s.c.wait(held);
+	else if (!s.state)
+		s.c.wait(held);
+	check(s.state == 1, "woken for nothing");
+}
+
+void both(shared &s)
+{
+	const std::scoped_lock held(s.m, s.other);
+	s.count++;
+}
+
+void both_in_the_other_order(shared &s)
+{
+	std::unique_lock one(s.other, std::defer_lock),
+		two(s.m, std::defer_lock);
+
+	std::lock(one, two);
+	s.count++;
+}
+
+void calls_once(shared &s)
+{
+	std::call_once(s.once, [&] { s.count++; });
+	check(s.count == 1);
+}
+
+void goes_deeper(shared &s)
+{
+	const std::lock_guard held(s.recursive);
+	check(s.recursive.try_lock());
+	s.count++;
+	s.recursive.unlock();
+	s.count++;
+}
+
+void notes_its_id(shared &s)
+{
+	const std::thread::id mine = std::this_thread::get_id();
+
+	check(mine == std::this_thread::get_id() && mine != std::thread::id());
+	s.ids[model::cpu()] = mine;
+}
+
+void sets_errno(shared &)
+{
+	check(errno == 0);
+	errno = static_cast<int>(model::cpu()) + 1;
+	check(errno == static_cast<int>(model::cpu()) + 1);
+}
+
+template <bool Locks>
+void changes_map(shared &s)
+{
+	std::unique_lock held(s.m, std::defer_lock);
+
+	if (Locks)
+		held.lock();
+	s.map.emplace(static_cast<int>(model::cpu()) + 2, 0);
+	s.map.erase(1);
+	int before = 0;
+	for (const auto &one : s.map) {
+		check(one.first > before);
+		before = one.first;
+	}
+	check(before == 5 && (--s.map.end())->first == 5);
+}
+
+template <bool Locks>
+void changes_list(shared &s)
+{
+	std::unique_lock held(s.m, std::defer_lock);
+
+	if (Locks)
+		held.lock();
+	s.list.push_back(7);
+	s.list.reverse();
+	check(s.list.front() == 7);
+	s.list.pop_front();
+	s.list.sort();
+	check(s.list.front() == 1 && s.list.back() == 5);
+}
+
+/* Bits of what an execution has come to, of any of them. */
+unsigned reached;
+
+void notes(shared &s, unsigned what) { s.noted[model::cpu()] = 1u << what; }
+
+void looks(shared &s)
+{
+	for (const unsigned one : s.noted)
+		reached |= one;
+}
+
+template <unsigned Bit>
+void notes_waking(shared &s)
+{
+	std::unique_lock held(s.m);
+
+	s.flag.fetch_add(1, relaxed);
+	s.c.wait(held);
+	if (!s.state)
+		notes(s, Bit);
+	s.state = 1;
+	s.c.notify_one();
+}
+
+void wakes_one_of_two(shared &s)
+{
+	while (s.flag.load(relaxed) < 2)
+		;
+	/* The second has let it go. */
+	s.m.lock();
+	s.m.unlock();
+	s.c.notify_one();
+}
+
+void wakes_no_sleeper(shared &s) { s.c.notify_one(); }
+
+void waits_with_a_deadline(shared &s)
+{
+	std::unique_lock held(s.m);
+
+	notes(s, s.c.wait_for(held, std::chrono::seconds(1),
+			      [&] { return s.state == 1; }));
+}
+
+void takes_until(shared &s)
+{
+	const timespec deadline{};
+
+	if (pthread_mutex_timedlock(&s.plain, &deadline))
+		return notes(s, 0);
+	notes(s, 1);
+	s.count++;
+	pthread_mutex_unlock(&s.plain);
+}
+
+using part = void (*)(shared &);
+
+const struct {
+	const char *name;
+	part one, other, third;
+	part end;
+	bug found;
+	unsigned reaches = 0;
+	unsigned spurious = 1;
+	const char *says = "";
+} with_others[] = {
+	{"a wait with a predicate", sets, waits, nullptr,
+	 [](shared &s) { check(s.count == 1); }, bug::none},
+	{"a loop around the wait", sets, waits_if<true>, nullptr, idle,
+	 bug::none},
+	{"a wait may end for no reason", sets, waits_if<false>, nullptr, idle,
+	 bug::failed_check, 0, 1, "failed: woken for nothing"},
+	{"it does not, by the option", sets, waits_if<false>, nullptr, idle,
+	 bug::none, 0, 0},
+	{"a state that is set outside of the lock",
+	 [](shared &s) {
+		 s.flag.store(1, relaxed);
+		 s.c.notify_one();
+	 },
+	 [](shared &s) {
+		 std::unique_lock held(s.m);
+		 while (!s.flag.load(relaxed))
+			 s.c.wait(held);
+	 },
+	 nullptr, idle, bug::deadlock},
+	{"one is woken, two wait", sets, waits, waits, idle, bug::deadlock},
+	{"all are woken",
+	 [](shared &s) {
+		 const std::lock_guard held(s.m);
+		 s.state = 1;
+		 s.c.notify_all();
+	 },
+	 waits, waits, [](shared &s) { check(s.count == 2); }, bug::none},
+	{"each of two may be the one", wakes_one_of_two, notes_waking<0>,
+	 notes_waking<1>, looks, bug::none, 3, 0},
+	{"one that comes too late is not woken", wakes_no_sleeper,
+	 notes_waking<0>, nullptr, idle, bug::deadlock, 0, 0},
+	{"a notification orders nothing",
+	 [](shared &s) {
+		 s.count = 1;
+		 s.c.notify_one();
+	 },
+	 [](shared &s) {
+		 std::unique_lock held(s.m);
+		 if (s.c.wait_for(held, std::chrono::seconds(1)) ==
+		     std::cv_status::no_timeout)
+			 check(s.count == 1);
+	 },
+	 nullptr, idle, bug::data_race},
+	{"a deadline passes, or does not", sets, waits_with_a_deadline, nullptr,
+	 looks, bug::none, 3},
+	{"with any lock",
+	 [](shared &s) {
+		 const std::lock_guard held(s.m);
+		 s.state = 1;
+		 s.any.notify_one();
+	 },
+	 [](shared &s) {
+		 const std::lock_guard held(s.m);
+		 while (!s.state)
+			 s.any.wait(s.m);
+	 },
+	 nullptr, idle, bug::none},
+	{"POSIX's",
+	 [](shared &s) {
+		 pthread_mutex_lock(&s.plain);
+		 s.state = 1;
+		 pthread_cond_signal(&s.plain_c);
+		 pthread_mutex_unlock(&s.plain);
+	 },
+	 [](shared &s) {
+		 pthread_mutex_lock(&s.plain);
+		 while (!s.state)
+			 pthread_cond_wait(&s.plain_c, &s.plain);
+		 pthread_mutex_unlock(&s.plain);
+	 },
+	 nullptr, idle, bug::none},
+	{"POSIX's, of which one is woken",
+	 [](shared &s) { pthread_cond_signal(&s.plain_c); },
+	 [](shared &s) {
+		 pthread_mutex_lock(&s.plain);
+		 pthread_cond_wait(&s.plain_c, &s.plain);
+		 pthread_mutex_unlock(&s.plain);
+	 },
+	 nullptr, idle, bug::deadlock},
+	{"a lock with a deadline", takes_until, takes_until, nullptr, looks,
+	 bug::none, 3},
+	{"two locks, in both orders", both, both_in_the_other_order, nullptr,
+	 [](shared &s) { check(s.count == 2); }, bug::none},
+	{"two locks, by hand",
+	 [](shared &s) {
+		 const std::lock_guard one(s.m), two(s.other);
+		 s.count++;
+	 },
+	 [](shared &s) {
+		 const std::lock_guard one(s.other), two(s.m);
+		 s.count++;
+	 },
+	 nullptr, idle, bug::deadlock},
+	{"two locks, of which one is never free",
+	 [](shared &s) { s.other.lock(); }, both, nullptr, idle, bug::deadlock},
+	{"a lock that is taken again", goes_deeper, goes_deeper, nullptr,
+	 [](shared &s) { check(s.count == 4); }, bug::none},
+	{"a lock that another has", goes_deeper,
+	 [](shared &s) {
+		 const bool has = s.recursive.try_lock();
+		 notes(s, has);
+		 if (has)
+			 s.recursive.unlock();
+	 },
+	 nullptr, looks, bug::none, 3},
+	{"a lock that is let go once too often",
+	 [](shared &s) {
+		 s.recursive.lock();
+		 s.recursive.unlock();
+		 s.recursive.unlock();
+	 },
+	 idle, nullptr, idle, bug::failed_check, 0, 1,
+	 "failed: unlock of a lock that is not held"},
+	{"once", calls_once, calls_once, nullptr, idle, bug::none},
+	{"once more after an exception",
+	 [](shared &s) {
+		 try {
+			 std::call_once(s.once, [] {
+				 throw std::runtime_error("not yet");
+			 });
+		 } catch (const std::runtime_error &) {
+		 }
+	 },
+	 calls_once, nullptr, idle, bug::none},
+	{"once, and a look beside it", calls_once,
+	 [](shared &s) { check(s.count < 2); }, nullptr, idle, bug::data_race},
+	{"each has a number of its own", notes_its_id, notes_its_id, nullptr,
+	 [](shared &s) { check(s.ids[0] != s.ids[1]); }, bug::none},
+	{"each has an errno of its own", sets_errno, sets_errno, nullptr, idle,
+	 bug::none},
+	{"a map with its lock", changes_map<true>, changes_map<true>, nullptr,
+	 [](shared &s) { check(s.map.size() == 3); }, bug::none},
+	{"a map without", changes_map<false>, changes_map<false>, nullptr, idle,
+	 bug::data_race},
+	{"a map that is only read",
+	 [](shared &s) { check((++s.map.begin())->first == 5); },
+	 [](shared &s) { check((--s.map.end())->first == 5); }, nullptr, idle,
+	 bug::none},
+	{"a map that is read while it changes",
+	 [](shared &s) { s.map.emplace(2, 0); },
+	 [](shared &s) { (void)++s.map.begin(); }, nullptr, idle,
+	 bug::data_race},
+	{"a list with its lock", changes_list<true>, changes_list<true>,
+	 nullptr, idle, bug::none},
+	{"a list without", changes_list<false>, changes_list<false>, nullptr,
+	 idle, bug::data_race},
+};
+
+model::result explored(const model::options &how, part end, part one,
+		       part other, part third)
+{
+	return third ? model::explore_threads<shared>(how, end, one, other,
+						      third)
+		     : model::explore_threads<shared>(how, end, one, other);
+}
+
+} // namespace
+
+TEST_CASE("threads: they wait, and the library's containers are seen")
+{
+	for (const auto &row : with_others) {
+		reached = 0;
+		const auto r = explored({.spurious = row.spurious}, row.end,
+					row.one, row.other, row.third);
+
+		INFO(row.name << "\n" << r.timeline << r.limit);
+		CHECK(r.found == row.found);
+		CHECK(r.message.starts_with(row.says));
+		CHECK(r.ok() == r.proved());
+		CHECK((reached & row.reaches) == row.reaches);
+	}
+}
+
+/* libstdc++ 12's unlocks by a relaxed operation. */
+TEST_CASE("threads: a race within the library is said to be the library's")
+{
+	struct pointer {
+		std::atomic<std::shared_ptr<int>> p{std::make_shared<int>(1)};
+	};
+	const auto r = model::explore_threads<pointer>(
+		{}, [](pointer &) {},
+		[](pointer &o) { o.p.store(std::make_shared<int>(2)); },
+		[](pointer &o) { check(*o.p.load() > 0); });
+
+	INFO(r.timeline);
+	if (_GLIBCXX_RELEASE == 12)
+		CHECK(r.found == bug::data_race);
+	if (!r.ok())
+		CHECK(r.message.ends_with(
+			": p, within std::atomic<std::shared_ptr>: the C++ "
+			"library's own fault"));
 }
 
 } // namespace of_threads

@@ -66,6 +66,13 @@ void assume(bool holds)
 		the_checker().code.assume(holds);
 }
 
+bool detail::happens_for_no_reason()
+{
+	const detail::code_calls now;
+
+	return the_checker().code.happens_for_no_reason();
+}
+
 bool interrupts_on() { return the_checker().code.interrupts_on(); }
 
 void name(const void *object, klock::usize bytes, const char *text,

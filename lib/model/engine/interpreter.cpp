@@ -654,8 +654,7 @@ bool interpreter::compare_exchange_or(window w, u64 &expected, u64 desired,
 	const order fails_with =
 		task.given->machine == machine::rc11 ? alone.ord : with.ord;
 
-	if (weak && of[cpus.current()].spurious_left && choose()) {
-		of[cpus.current()].spurious_left--;
+	if (weak && happens_for_no_reason()) {
 		reading q = asking(w, {fails_with, with.op});
 		assume(q.at.look(do_rmw(q, s, "cas, fails")) == wanted);
 		return false;
@@ -667,6 +666,16 @@ bool interpreter::compare_exchange_or(window w, u64 &expected, u64 desired,
 	q.expected = &wanted;
 	expected = w.look(do_rmw(q, s, "cas"));
 	return expected == wanted;
+}
+
+bool interpreter::happens_for_no_reason()
+{
+	unsigned &left = of[cpus.current()].spurious_left;
+
+	if (!left || !choose())
+		return false;
+	left--;
+	return true;
 }
 
 void interpreter::assume(bool holds)

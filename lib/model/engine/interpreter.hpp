@@ -100,6 +100,8 @@ struct interpreter final : hooked::engine, private interpreted {
 	/* If the assumption does not hold, this CPU stops; the execution does
 	 * not count. */
 	void assume(bool holds);
+	/* Whether what may fail, or end, for no reason does so now. */
+	bool happens_for_no_reason();
 	/* Returns one of 0 .. n-1, each in executions of its own. */
 	u64 choose(u64 n = 2);
 	/* Ends the CPU's part: its next step is beyond a bound. */

@@ -36,12 +36,12 @@ actor memory::actor_at(site s) const
 		ran ? work.running().sb[cpu][ran - 1u].hb : clock{}, s};
 }
 
-void memory::blame(const conflict &c, const void *at, site s, bool untold)
+void memory::blame(const conflict &c, const void *at, site s, access_by by)
 {
 	if (c.found == bug::none)
 		return;
 	/* Inline assembly may be meant as an atomic. */
-	if (untold && c.found == bug::mixed_access)
+	if (by == access_by::untold && c.found == bug::mixed_access)
 		reports.report(bug::unseen,
 			       "refused: the compiler does not tell of this "
 			       "access to an atomic: " +
@@ -49,16 +49,19 @@ void memory::blame(const conflict &c, const void *at, site s, bool untold)
 			       s);
 	if (reports.is_showing())
 		reports.note_conflict(c);
-	reports.report(
-		c.found,
-		std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
-			(c.where.file ? " at " + text(c.where) : "") + ": " +
-			reports.known.of(at) +
-			(untold ? ", by an access that the compiler does "
-				  "not tell of (a struct by value, a "
-				  "builtin, inline assembly)"
-				: ""),
-		s);
+	const char *more = "";
+	if (by == access_by::untold)
+		more = ", by an access that the compiler does not tell of (a "
+		       "struct by value, a builtin, inline assembly)";
+	/* The lock of such a pointer is let go by a relaxed operation. */
+	if (by == access_by::atomic_pointer)
+		more = ", within std::atomic<std::shared_ptr>: the C++ "
+		       "library's own fault";
+	reports.report(c.found,
+		       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
+			       (c.where.file ? " at " + text(c.where) : "") +
+			       ": " + reports.known.of(at) + more,
+		       s);
 }
 
 unsigned memory::location_of(const hooked::window &w, site s)
@@ -302,6 +305,9 @@ void memory::touch(const void *at, usize bytes, access_is is, bool writes,
 {
 	const char *const first = static_cast<const char *>(at);
 	const unsigned of = on_stack_of(at), cpu = cpus.current();
+	const access_by by = is == access_is::untold ? access_by::untold
+			     : in_atomic_pointer     ? access_by::atomic_pointer
+						     : access_by::statement;
 
 	if (of == none) {
 		refuse_what_is_gone(at, bytes, s);
@@ -315,7 +321,7 @@ void memory::touch(const void *at, usize bytes, access_is is, bool writes,
 		seen.meet_byte(byte, actor_at(s), of == none || of == cpu);
 		blame(writes ? seen.write_plain(byte, 1, actor_at(s))
 			     : seen.read_plain(byte, 1, actor_at(s)),
-		      byte, s, is == access_is::untold);
+		      byte, s, by);
 	}
 	if (writes) {
 		must_be_memory(at, s);
@@ -361,8 +367,11 @@ site memory::line_of_caller(site s) const
 {
 	const own_stack &own = stacks[cpus.current()];
 
-	for (usize depth = own.calls.size(); is_of_library(s) && depth--;)
+	for (usize depth = own.calls.size(); is_of_library(s) && depth--;) {
+		in_atomic_pointer |=
+			std::strstr(s.file, "/shared_ptr_atomic.h") != nullptr;
 		s = line_of_return(own.calls[depth].returns_to);
+	}
 	return s;
 }
 
@@ -372,6 +381,7 @@ site memory::place_of_return(const void *to, bool own)
 	if (!reports.is_showing() && !task.needs_lines())
 		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
 	const site innermost = line_of_return(to);
+	in_atomic_pointer = false;
 	if (!is_of_library(innermost) || !hooked::running || !own)
 		return innermost;
 	/* If the compiler does not tell of calls, the stack does. */

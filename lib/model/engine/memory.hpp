@@ -104,7 +104,10 @@ struct memory {
 
       private:
 	actor actor_at(site) const;
-	void blame(const conflict &, const void *at, site, bool untold = false);
+	/* For what is said of an access besides. */
+	enum class access_by { statement, untold, atomic_pointer };
+	void blame(const conflict &, const void *at, site,
+		   access_by = access_by::statement);
 	unsigned on_stack_of(const void *at) const;
 	void meet_on_stack(unsigned of, const char *byte);
 	void refuse_what_is_gone(const void *at, usize bytes, site);
@@ -134,6 +137,8 @@ struct memory {
 	};
 	unset_load last_unset[max_cpus];
 	const void *last_caller = nullptr;
+	/* It was called within std::atomic<std::shared_ptr>. */
+	mutable bool in_atomic_pointer = false;
 
 	/* Old bytes of memory that the run changed and did not allocate. */
 	struct saved {

@@ -19,7 +19,7 @@ namespace model {
 
 namespace {
 
-constexpr usize page = 4096;
+constexpr usize page_bytes = 4096;
 
 /* The System V ABI's entry for a module, and glibc's for the vector. */
 struct dtv_entry {
@@ -127,16 +127,19 @@ void thread_locals::start(unsigned cpus)
 	if (prevents)
 		return;
 
-	/* The engine's own, of this thread. */
-	const auto explorer = reinterpret_cast<const char *>(&explores) -
-			      (own + program.offset);
-	program.at_start[static_cast<usize>(explorer)] = true;
+	/* The engine's own, of this thread, if it is the program's. */
+	const auto explorer =
+		static_cast<usize>(reinterpret_cast<const char *>(&explores) -
+				   (own + program.offset));
+	if (explorer < program.at_start.size())
+		program.at_start[explorer] = true;
 	exceptions = {caught - own, {caught, caught + 2 * sizeof(void *)}};
 	const usize vector =
 		(2 + length_of(head_of(own).vector)) * sizeof(dtv_entry);
 	/* Aligned as the host's. */
-	const usize from = reinterpret_cast<usize>(own - below) % page;
-	stride = (from + below + above + vector + page - 1) & ~(page - 1);
+	const usize from = reinterpret_cast<usize>(own - below) % page_bytes;
+	stride = (from + below + above + vector + page_bytes - 1) &
+		 ~(page_bytes - 1);
 	if (const usize all = stride * (cpus + 1); all > room_bytes) {
 		room = static_cast<char *>(
 			::mmap(nullptr, all, PROT_READ | PROT_WRITE,
@@ -219,7 +222,7 @@ void thread_locals::run_ends(unsigned cpu)
 
 extern "C" {
 
-/* The ends of the world's maker are never called: it lives on. */
+/* The world's maker lives on: its own are never called. */
 KLOCK_WRAPPED(int, __cxa_thread_atexit, void (*end)(void *), void *of,
 	      void *library)
 {

@@ -14,6 +14,8 @@
 #include <unistd.h>
 #ifdef __cplusplus
 #include <atomic>
+#include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>

@@ -94,6 +94,10 @@ bool is_unset(const void *at, klock::usize bytes);
 /* Whether the code holds a lock whose word this is. */
 bool is_held(const void *word);
 
+/* Whether the CPU's wait ends for no reason, or its compare-and-swap fails:
+ * options.spurious. */
+bool happens_for_no_reason();
+
 /* The part of the heap that the world (0) or a CPU (1 ..) has allocated. */
 struct part_of_heap {
 	const void *start = nullptr;

@@ -112,7 +112,8 @@ struct options {
 	/*
 	 * How often each CPU's compare_exchange_weak may fail though it finds
 	 * what it expects: on AArch64 and RISC-V it does, on x86 never. 0: as
-	 * often as compare_exchange_strong.
+	 * often as compare_exchange_strong. A wait with a condition variable
+	 * may end as often without a notification.
 	 */
 	unsigned spurious = 1;
 
