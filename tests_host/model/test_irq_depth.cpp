@@ -14,6 +14,8 @@
 
 #include <catch.hpp>
 
+namespace of_irq_depth {
+
 namespace {
 
 struct world {
@@ -148,3 +150,5 @@ TEST_CASE("irq_depth: each way to note and restore too early is found")
 	      bug::failed_check);
 	CHECK(released_in_order<another_cpus>().found == bug::data_race);
 }
+
+} // namespace of_irq_depth

@@ -603,9 +603,13 @@ TEST_CASE("lock_order: no false alarm where readers meet", "[deep]")
  * The first to take a lock looks for a holder among all owners, whose places
  * are those of other locks before and after.
  */
+namespace {
+
 struct new_locks_world : ordered_world {
 	new_locks_world() : ordered_world(true) {}
 };
+
+} // namespace
 
 TEST_CASE("lock_order: a new lock is not one that was made anew while held")
 {

@@ -11,6 +11,8 @@
 
 #include <catch.hpp>
 
+namespace of_too_long {
+
 using namespace klock;
 using model::check;
 
@@ -102,3 +104,5 @@ TEST_CASE("too_long: an NMI takes a timed lock, wherever it comes")
 
 	verdict::right_by_at_least(10, r);
 }
+
+} // namespace of_too_long

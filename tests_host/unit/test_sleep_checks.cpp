@@ -481,12 +481,11 @@ TEST_CASE("sleep: checked: one order of those that sleep and those that spin")
 
 /* An event: its name, a wait for it that gives up at once or comes through, and
  * what ends waits. */
-struct event_case {
+static const struct {
 	const char *name;
 	void (*waits)(threads_locks &);
 	void (*sets)(threads_locks &);
-};
-static const event_case events[] = {
+} events[] = {
 	{"answer", [](threads_locks &of) { (void)of.answer.wait_until(0); },
 	 [](threads_locks &of) { of.answer.set(); }},
 	{"jobs", [](threads_locks &of) { (void)of.jobs.try_acquire_until(0); },
@@ -554,7 +553,7 @@ static void sets_with_log(threads_locks &of)
 
 TEST_CASE("sleep: checked: an event is waited for with its setter's lock")
 {
-	for (const event_case &one : events) {
+	for (const auto &one : events) {
 		const int waiter = __LINE__ + 2, setter = __LINE__ + 6;
 		const auto waits = [&](threads_locks &of) {
 			const guard held(of.inode);
