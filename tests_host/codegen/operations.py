@@ -42,11 +42,8 @@ TABLE = HERE.parent / "operations/table.hpp"
 _ORDERS = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"]
 
 
-def _gimple(compiler, path, scratch):
+def _gimple(dump):
     """{function: its text} of GCC's optimized dump."""
-    dump = Path(scratch) / "operations.gimple"
-    compiler.compile(path, Path(scratch) / "operations.ir.o",
-                     ["-O1", f"-fdump-tree-optimized={dump}"])
     parts = re.split(r"^;; Function .*?\((\w+), funcdef_no.*$",
                      dump.read_text(), flags=re.M)
     return dict(zip(parts[1::2], parts[2::2]))
@@ -118,13 +115,12 @@ def _changes(said, register):
 _BARRIER = re.compile(r"pause|cli|sti|pushf|lock|^$")
 
 
-def check_orders(compiler, path, wanted, scratch):
+def check_orders(compiler, path, wanted, scratch, dump):
     if compiler.is_clang:
         bodies, events, asm = (_llvm(compiler, path, scratch), _llvm_events,
                                _llvm_asm)
     else:
-        bodies, events, asm = (_gimple(compiler, path, scratch),
-                               _gimple_events, _gimple_asm)
+        bodies, events, asm = _gimple(dump), _gimple_events, _gimple_asm
     found = []
     for probe in wanted:
         text = bodies[probe.name]
@@ -248,8 +244,11 @@ def check(compiler, lib, scratch, words=None):
               re.search(rf"\b{probe.name}\b", words)]
     path = Path(scratch) / "operations.cpp"
     path.write_text(probes.source(wanted))
-    found += check_orders(compiler, path, wanted, scratch)
-    obj = compiler.compile_as_kernel(path, Path(scratch) / "operations.o")
+    dump = Path(scratch) / "operations.gimple"
+    obj = compiler.compile_as_kernel(
+        path, Path(scratch) / "operations.o",
+        [] if compiler.is_clang else [f"-fdump-tree-optimized={dump}"])
+    found += check_orders(compiler, path, wanted, scratch, dump)
     found += check_code(obj, wanted)
     print(f"{compiler}: {len(wanted)} operations")
     return found
