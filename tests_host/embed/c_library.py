@@ -169,10 +169,9 @@ def says(case, cc, built, source, what, *flags):
     case.expect(what in said, f"{cc} {source}: {said}")
 
 
-def programs_in_c(case, cc="gcc", built=None):
+def programs_in_c(case, cc="gcc", built=None, level="-O0"):
     built = built or hosted(case.root)
-    # The largest is compiled as it is shipped once.
-    for flags in (("-O0",), ("-DCHECKED",)):
+    for flags in ((level,), (level, "-DCHECKED")):
         says(case, cc, built, f"{PROGRAMS}/test_c.c",
              "readers meet, writers are alone", *flags)
         says(case, cc, built, f"{PROGRAMS}/test_threads.c",
@@ -811,7 +810,7 @@ def archive_of_32_bits_asks_for_nothing(case):
 def programs_by_clang(case):
     built = library(case, "clang", f"-O2 {' '.join(STRICT)}", "hosted",
                     CXX="clang++")
-    programs_in_c(case, "clang", built)
+    programs_in_c(case, "clang", built, "-O2")
     c_and_cpp_share_one_lock(case, "clang", "clang++", built)
 
 
@@ -842,7 +841,7 @@ CASES = {
     "c_library": [
         headers_alone, public_names_are_prefixed, wrong_kinds_are_refused,
         version_is_the_one, programs_in_c, header_examples,
-        interrupts_off_first_back_last, c_and_cpp_share_one_lock,
+        c_and_cpp_share_one_lock,
         archive_is_the_header, a_kernel_gets_what_it_calls, asks_for_no_runtime,
         table_is_the_header, each_verb_has_every_form],
     "c_make": [
@@ -852,6 +851,7 @@ CASES = {
         flto_and_plain_ld, aarch64_has_lines_of_128],
     "c_variants": [
         own_functions_about_threads_win, wakes_go_on_behind_the_lock,
+        interrupts_off_first_back_last,
         headers_of_each, members_on_each_machine,
         archive_of_32_bits_asks_for_nothing, programs_by_clang,
         with_link_time_optimization, kernels_of_each_port,
