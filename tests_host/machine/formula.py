@@ -24,6 +24,10 @@ from solver import z3
 
 from events import Event
 
+# Times are compared, and nothing is added to them: difference logic, for which
+# z3 has a theory of its own. To any other term it answers "unknown".
+z3.set_param("smt.arith.solver", 3)
+
 
 class Formula:
     """The executions of some CPUs.
@@ -35,7 +39,7 @@ class Formula:
         self.machine = machine
         self.paths = paths
         self.initial = initial or {}
-        self.solver = z3.Solver()
+        self.solver = z3.SimpleSolver()
         self.taken = []
         self.events = []
         self.prefix = {}        # event -> the items before it
@@ -231,6 +235,11 @@ class Formula:
                  for other in self.stores[cell] if other is not store]
         return z3.And([self.guards[store], *later])
 
+    def is_before(self, one, event):
+        """If it is in the execution, it is before the event."""
+        return z3.Implies(self.guards[one],
+                          self.times[one] < self.times[event])
+
     def reads_newest(self, load, cell, but=()):
         """No store to the cell is newer than what the load reads. but: loads
         whose own stores, of a read-modify-write, do not count."""
@@ -240,10 +249,9 @@ class Formula:
                        for store in self.stores[cell]
                        if store not in but and store.pair not in but])
 
-    def ask(self, question, seconds=1500):
+    def ask(self, question):
         """"sat", "unsat" or "unknown"; and the model if there is one."""
         self.solver.push()
-        self.solver.set("timeout", int(1000 * seconds))
         self.solver.add(question)
         answer = self.solver.check()
         model = self.solver.model() if answer == z3.sat else None

@@ -226,6 +226,7 @@ class Interpreter:
         self.deep = []        # paths that were cut so and stored
         self.deaf = set()     # loops that sleep and watch nothing
         self.visited = set()  # addresses of all instructions carried out
+        self.solver = z3.SimpleSolver()  # kept: to make one takes longer
 
     # -- All paths -----------------------------------------------------------
 
@@ -475,9 +476,11 @@ class Interpreter:
         raise NotImplementedError
 
     def possible(self, conditions):
-        solver = z3.SimpleSolver()
-        solver.add(*conditions)
-        return solver.check() != z3.unsat
+        self.solver.push()
+        self.solver.add(*conditions)
+        answer = self.solver.check()
+        self.solver.pop()
+        return answer != z3.unsat
 
     def fork(self, state, condition, sources, yes, no):
         """Two states behind a branch: at yes if the condition holds."""
