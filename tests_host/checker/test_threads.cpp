@@ -185,6 +185,8 @@ struct shared {
 	std::thread::id ids[2];
 	std::map<int, int> map{{1, 1}, {5, 5}};
 	std::list<int> list{1, 5};
+	std::map<int, int>::iterator in_map = map.begin();
+	std::list<int>::iterator in_list = --list.end();
 	int state = 0, count = 0;
 	std::atomic<int> flag{0};
 	unsigned noted[3] = {};
@@ -507,6 +509,12 @@ const struct {
 	 [](shared &s) { s.map.emplace(2, 0); },
 	 [](shared &s) { (void)++s.map.begin(); }, nullptr, idle,
 	 bug::data_race},
+	{"a node of it that is left while it changes",
+	 [](shared &s) { s.map.emplace(7, 0); }, [](shared &s) { ++s.in_map; },
+	 nullptr, idle, bug::data_race},
+	{"a node of a list that is left while it changes",
+	 [](shared &s) { s.list.push_back(7); }, [](shared &s) { ++s.in_list; },
+	 nullptr, idle, bug::data_race},
 	{"a list with its lock", changes_list<true>, changes_list<true>,
 	 nullptr, idle, bug::none},
 	{"a list without", changes_list<false>, changes_list<false>, nullptr,
