@@ -723,11 +723,23 @@ def _read_first(trace, place):
     return names
 
 
+# The number of a term: the term, whose number no other has while it lives, and
+# its loads.
+_KNOWN = {}
+
+
 def _loads(term):
     """The loaded values in a term, each once, in its order."""
+    number = term.get_id()
+    if number not in _KNOWN:
+        _KNOWN[number] = term, _find_loads(term)
+    return _KNOWN[number][1]
+
+
+def _find_loads(term):
     if z3.is_const(term):
         is_load = (term.decl().kind() == z3.Z3_OP_UNINTERPRETED and
-                   str(term).startswith("load_"))
+                   term.decl().name().startswith("load_"))
         return [term] if is_load else []
     found = []
     for part in term.children():
