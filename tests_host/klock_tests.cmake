@@ -66,10 +66,8 @@ function(klock_add_catch_test name)
 		"LABELS;SOURCES;LIBRARIES;ARGS")
 	add_executable(${name} ${ARG_SOURCES})
 	# Each lock's code is compiled once for all sources of a test.
-	if(NOT ARG_SANITIZE)
-		set_target_properties(${name} PROPERTIES
-			UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-	endif()
+	set_target_properties(${name} PROPERTIES
+		UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 	if("unit" IN_LIST ARG_LABELS OR "native" IN_LIST ARG_LABELS)
 		target_sources(${name} PRIVATE $<TARGET_OBJECTS:klock_watchdog>)
 		# Its report has functions' names.
