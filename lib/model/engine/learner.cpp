@@ -28,16 +28,19 @@ step *learner::doing(step::does it)
 {
 	if (!is_learning_step())
 		return nullptr;
+
+	step &s = code.steps[current_step()];
+	if (s.what != step::does::unknown) {
+		if (s.what != it)
+			report_otherwise();
+		return &s;
+	}
+	/* On the way to a known step the code does what it did then. */
 	if (std::memcmp(host.data(), task.code->world, host.size()) != 0) {
 		give_up();
 		return nullptr;
 	}
-
-	step &s = code.steps[current_step()];
-	if (s.what == step::does::unknown)
-		s.what = it;
-	else if (s.what != it)
-		report_otherwise();
+	s.what = it;
 	return &s;
 }
 
