@@ -2,7 +2,6 @@
 #include "lookout.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -95,9 +94,10 @@ void lookout::start_run(bool shows)
 void lookout::choose(usize what)
 {
 	tales &mine = of[cpus.current()];
-	u16 &before = times[(what ^ mine.read) % times.size()];
+	u16 &before = times[(what ^ mine.read) % ways];
 
-	mine.looks = always || before < 4 || std::has_single_bit(before);
+	/* Or a power of two: without a call of std::has_single_bit(). */
+	mine.looks = always || before < 4 || !(before & (before - 1));
 	before += before < 0xffff;
 }
 

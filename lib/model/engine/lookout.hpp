@@ -153,7 +153,8 @@ struct lookout {
 	footprint told_by_trap;	  /* of that one */
 	part parts[2 + max_cpus]; /* the world's, and the heaps */
 	tales of[max_cpus];
-	std::vector<u16> times = std::vector<u16>(1 << 17);
+	static constexpr usize ways = 1 << 17;
+	std::vector<u16> times = std::vector<u16>(ways);
 };
 
 } // namespace model
