@@ -13,6 +13,9 @@ add_library(klock_catch INTERFACE)
 target_link_libraries(klock_catch INTERFACE ${klock_catch_main})
 target_compile_features(klock_catch INTERFACE cxx_std_20)
 target_include_directories(klock_catch INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
+# GCC looks for garbage from 1 GiB on: up to a tenth of the time to compile one.
+target_compile_options(klock_catch INTERFACE
+	$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 # Regular expressions, compiled once.
 add_library(klock_pattern STATIC pattern.cpp)
 target_compile_features(klock_pattern PRIVATE cxx_std_20)
