@@ -307,6 +307,8 @@ KLOCK_WRAPPED(void *, calloc, usize many, usize bytes)
 		return nullptr;
 	void *const p = take(all, usual, made_by::malloc, KLOCK_CALLER);
 	model::detail::plain_access(p, all, true, KLOCK_CALLER);
+	/* The code's own accesses are not excused by this one. */
+	model::detail::open_memory();
 	const model::detail::checker_runs now;
 	/* A loop, as a wrapped memset() would be reported as another access. */
 	for (usize i = 0; i < all; i++)
@@ -338,6 +340,7 @@ KLOCK_WRAPPED(void *, realloc, void *p, usize bytes)
 	model::detail::plain_access(p, kept, false, KLOCK_CALLER);
 	model::detail::plain_access(to, kept, true, KLOCK_CALLER,
 				    model::detail::access_of::joined);
+	model::detail::open_memory();
 	std::memcpy(to, p, kept);
 	release(p, made_by::malloc, KLOCK_CALLER);
 	return to;

@@ -29,12 +29,26 @@ namespace access = model::access;
 using model::detail::access_of;
 
 void touched(const void *at, usize bytes, bool writes, const void *caller,
-	     access_of by = access_of::function)
+	     access_of by)
 {
 	if (at == model::detail::probe)
 		model::detail::probe_seen = true;
 	if (model::detail::in_body)
 		model::detail::plain_access(at, bytes, writes, caller, by);
+}
+
+/* An access that is made for the code excuses none of its own. */
+void ends_tale()
+{
+	if (model::detail::looks && model::detail::in_body)
+		model::detail::open_memory();
+}
+
+/* A function's access, which is made for the code. */
+void touched(const void *at, usize bytes, bool writes, const void *caller)
+{
+	touched(at, bytes, writes, caller, access_of::function);
+	ends_tale();
 }
 
 void copies(void *to, const void *of, usize bytes, const void *caller)
@@ -99,6 +113,7 @@ template <typename T>
 T looked(const void *expected, const void *caller)
 {
 	touched(expected, sizeof(T), false, caller, access_of::statement);
+	ends_tale();
 	const model::detail::checker_runs now;
 	return *static_cast<const T *>(expected);
 }
@@ -106,6 +121,7 @@ template <typename T>
 void put(void *expected, T found, const void *caller)
 {
 	touched(expected, sizeof(T), true, caller, access_of::statement);
+	ends_tale();
 	const model::detail::checker_runs now;
 	*static_cast<T *>(expected) = found;
 }

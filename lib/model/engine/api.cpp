@@ -145,7 +145,7 @@ void detail::plain_access(const void *at, usize bytes, bool writes,
 
 void detail::tell(const void *at, usize bytes, bool writes)
 {
-	the_checker().looks.told(at, bytes, writes);
+	the_checker().looks.told(at, bytes, writes, true);
 }
 
 void detail::close_memory()

@@ -170,7 +170,7 @@ void lookout::open_all()
  * what was told before worthless, once that is used.
  */
 
-void lookout::told(const void *at, usize bytes, bool writes)
+void lookout::told(const void *at, usize bytes, bool writes, bool alone)
 {
 	tales &mine = of[cpus.current()];
 
@@ -180,7 +180,7 @@ void lookout::told(const void *at, usize bytes, bool writes)
 		mine.many = 0;
 	mine.used = false;
 	mine.last[mine.many++ % std::size(mine.last)] = {
-		static_cast<const char *>(at), bytes, writes, 0, 0};
+		static_cast<const char *>(at), bytes, writes, alone, 0, 0};
 }
 
 void lookout::let_others_access()
@@ -192,15 +192,17 @@ void lookout::let_others_access()
 /*
  * Each byte is accessed once; a write of some bits reads the others before.
  */
-bool lookout::was_told(const char *at, bool writes)
+bool lookout::was_told(const char *at, const void *context)
 {
 	tales &mine = of[cpus.current()];
+	const bool writes = is_write(context);
 	const usize many = std::min<usize>(mine.many, std::size(mine.last));
 
 	for (usize i = 0; i < many; i++) {
 		tales::tale &t = mine.last[i];
 		const usize offset = static_cast<usize>(at - t.at);
-		if (offset >= t.bytes || (writes && !t.writes))
+		if (offset >= t.bytes || (writes && !t.writes) ||
+		    (t.alone && goes_beyond(t, context)))
 			continue;
 		u64 &done = writes ? t.written : t.read;
 		const u64 bit = offset < 64 ? u64{1} << offset : 0;
@@ -286,7 +288,7 @@ lookout::fault lookout::fault_at(const void *at, void *context, bool by_code)
 		return fault::goes_on;
 	}
 	const bool told = lifted ? told_by_trap.has(byte)
-				 : was_told(byte, is_write(context)) ||
+				 : was_told(byte, context) ||
 					   mark_at(instruction_of(context));
 	if (!told)
 		return doubts(context) ? fault::goes_on : fault::untold;
@@ -406,6 +408,23 @@ footprint lookout::footprint_at(const mark &m, const void *context) const
 	return footprint_of(code, reinterpret_cast<u64>(m.at), all);
 }
 
+/* Whether the instruction accesses memory behind what was told. */
+bool lookout::goes_beyond(const tales::tale &t, const void *context) const
+{
+	const auto *const at = static_cast<const u8 *>(instruction_of(context));
+	const footprint does =
+		footprint_at({const_cast<u8 *>(at), *at, false}, context);
+
+	for (unsigned i = 0; i < does.many; i++) {
+		const footprint::one &a = does.all[i];
+		const usize offset = static_cast<usize>(
+			static_cast<const char *>(a.at) - t.at);
+		if (offset < t.bytes && offset + a.bytes > t.bytes)
+			return true;
+	}
+	return false;
+}
+
 bool lookout::marks(void *context)
 {
 	u8 *const at =
@@ -482,6 +501,10 @@ bool lookout::tells(void *context, bool by_code)
 
 #else
 
+bool lookout::goes_beyond(const tales::tale &, const void *) const
+{
+	return false;
+}
 bool lookout::marks(void *)
 {
 	has_found = true;

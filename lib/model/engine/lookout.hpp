@@ -53,8 +53,9 @@ struct lookout {
 	/* Other code makes the accesses that the current CPU was told of. */
 	void let_others_access();
 
-	/* The CPU is about to make this access. */
-	void told(const void *at, usize bytes, bool writes);
+	/* The CPU is about to make this access. alone: nothing else knows of
+	 * it, so that it excuses no wider one. */
+	void told(const void *at, usize bytes, bool writes, bool alone = false);
 	/* The current CPU's code goes on from this call of the checker. */
 	void goes_on_from(const void *caller)
 	{
@@ -73,7 +74,7 @@ struct lookout {
 		struct tale {
 			const char *at;
 			usize bytes;
-			bool writes;
+			bool writes, alone;
 			u64 read, written; /* the first 64 bytes, as begun */
 		};
 		tale last[2];
@@ -122,7 +123,7 @@ struct lookout {
 	void close();
 	void close(part &, const void *from, usize bytes);
 	void open(part &);
-	bool was_told(const char *at, bool writes);
+	bool was_told(const char *at, const void *context);
 	bool doubts(const void *context);
 	void step(void *context);
 
@@ -135,6 +136,7 @@ struct lookout {
 	mark *mark_at(const void *instruction);
 	void lift(mark &, void *context);
 	footprint footprint_at(const mark &, const void *context) const;
+	bool goes_beyond(const tales::tale &, const void *context) const;
 
 	exploration &task;
 	const scheduler &cpus;
