@@ -346,6 +346,15 @@ KLOCK_WRAPPED(void *, realloc, void *p, usize bytes)
 	return to;
 }
 
+/* The C++ library's memory, not this heap's. */
+KLOCK_WRAPPED(void *, __cxa_allocate_exception, usize bytes)
+{
+	void *const p = __real___cxa_allocate_exception(bytes);
+
+	model::detail::storage_is_given(p, bytes);
+	return p;
+}
+
 } /* extern "C" */
 
 /*

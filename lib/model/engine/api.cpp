@@ -109,6 +109,14 @@ void detail::storage_ends(const void *at, usize bytes, const void *caller)
 		the_checker().memory.storage_ends(at, bytes, caller);
 }
 
+void detail::storage_is_given(const void *at, usize bytes)
+{
+	const code_calls now;
+
+	if (hooked::running)
+		the_checker().memory.storage_is_given(at, bytes);
+}
+
 bool detail::is_held(const void *word)
 {
 	const code_calls now;

@@ -79,6 +79,10 @@ struct memory {
 	 * the stack it has used at most. */
 	usize frame(const char *at, const void *returns_to, const void *caller);
 	void storage_ends(const void *at, usize bytes, const void *caller);
+	void storage_is_given(const void *at, usize bytes)
+	{
+		seen.given(at, bytes);
+	}
 	/* The current CPU has ended. */
 	void thread_locals_end(site);
 

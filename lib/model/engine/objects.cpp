@@ -256,6 +256,20 @@ void objects::meet_byte(const void *at, const actor &by, bool reuses)
 	}
 }
 
+void objects::given(const void *at, usize bytes)
+{
+	const char *const first = static_cast<const char *>(at);
+
+	for (const char *byte = first; byte < first + bytes; byte++)
+		if (object *const o = find_mutable(byte)) {
+			object anew;
+			anew.at = o->at;
+			anew.run = o->run;
+			anew.bytes = o->bytes;
+			*o = anew;
+		}
+}
+
 conflict objects::ended(const void *at, const actor &by)
 {
 	const object *const o = find(at);

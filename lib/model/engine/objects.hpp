@@ -98,6 +98,9 @@ struct objects {
 	 */
 	void meet_byte(const void *at, const actor &by, bool reuses);
 
+	/* Forgets what lay there: the storage is given anew. */
+	void given(const void *at, usize bytes);
+
 	/* Ends the object that lies there, if there is one. */
 	conflict ended(const void *at, const actor &by);
 

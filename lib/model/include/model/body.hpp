@@ -136,6 +136,10 @@ void freed_twice(const freed_block &, klock::arch::site);
 /* Ends the objects in this storage: nothing uses it any more. */
 void storage_ends(const void *at, klock::usize bytes, const void *caller);
 
+/* A library gives this storage, which it may have taken back from another
+ * CPU: its own locks order the two. */
+void storage_is_given(const void *at, klock::usize bytes);
+
 /*
  * Ends the run, or the program outside of one, at a call that the checker does
  * not see through.
