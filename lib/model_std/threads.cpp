@@ -395,6 +395,17 @@ KLOCK_WRAPPED(int, pthread_rwlock_destroy, pthread_rwlock_t *l)
  * each choice among them is explored. It orders nothing: the mutex does.
  */
 
+/* Set where it is destroyed. */
+static constexpr u64 gone = u64{1} << 31;
+
+static void must_be_there(u64 word, klock::arch::site s)
+{
+	if (word & gone)
+		model::detail::misuse("use of a condition variable that is "
+				      "destroyed",
+				      s);
+}
+
 void model::detail::begin_wait(const void *c, site s)
 {
 	if (!running && leave_endless_wait)
@@ -402,8 +413,9 @@ void model::detail::begin_wait(const void *c, site s)
 	if (!running)
 		refuse("a wait with a condition variable outside of the CPUs",
 		       KLOCK_CALLER);
-	running->rmw(first_word_of(c), update::bit_or, u64{1} << model::cpu(),
-		     order::relaxed, s);
+	must_be_there(running->rmw(first_word_of(c), update::bit_or,
+				   u64{1} << model::cpu(), order::relaxed, s),
+		      s);
 }
 
 bool model::detail::end_wait(const void *c, bool has_deadline, site s)
@@ -435,10 +447,13 @@ void model::detail::notify(const void *c, bool all, site s)
 	if (!running)
 		return;
 	if (all) {
-		running->rmw(w, update::exchange, 0, order::relaxed, s);
+		must_be_there(
+			running->rmw(w, update::exchange, 0, order::relaxed, s),
+			s);
 		return;
 	}
 	u64 waiting = running->load(w, order::relaxed, s);
+	must_be_there(waiting, s);
 	if (!waiting)
 		return;
 	const auto many = static_cast<unsigned>(std::popcount(waiting));
@@ -512,13 +527,25 @@ KLOCK_WRAPPED(int, pthread_cond_broadcast, pthread_cond_t *c)
 KLOCK_WRAPPED(int, pthread_cond_init, pthread_cond_t *c,
 	      const pthread_condattr_t *how)
 {
+	model::detail::storage_ends(c, sizeof(*c), KLOCK_CALLER);
 	model::detail::plain_access(c, sizeof(*c), true, KLOCK_CALLER);
+	/* It may have been destroyed before. */
+	if (model::detail::cpu_runs())
+		running->store(first_word_of(c), 0, order::relaxed,
+			       at(KLOCK_CALLER));
 	return __real_pthread_cond_init(c, how);
 }
 KLOCK_WRAPPED(int, pthread_cond_destroy, pthread_cond_t *c)
 {
-	model::detail::storage_ends(c, sizeof(*c), KLOCK_CALLER);
-	return model::detail::cpu_runs() ? 0 : __real_pthread_cond_destroy(c);
+	if (!model::detail::cpu_runs())
+		return __real_pthread_cond_destroy(c);
+	/* Not the storage's end: those that it has woken may look once more. */
+	if (running->rmw(first_word_of(c), update::bit_or, gone, order::relaxed,
+			 at(KLOCK_CALLER)))
+		model::detail::misuse("a condition variable is destroyed while "
+				      "a CPU waits with it",
+				      at(KLOCK_CALLER));
+	return 0;
 }
 
 /* -- Once, and who runs ---------------------------------------------------- */
