@@ -165,7 +165,8 @@ void thread_locals::copy_to(char *to, char *vector)
 	for (usize i = 2; i < length + 2; i++)
 		if (static_cast<usize>(entries[i].at - (own - below)) < below)
 			entries[i].at += to - own;
-	head_of(to) = {to, entries + 1, to};
+	/* The C library knows the owner of its locks by the last: the host. */
+	head_of(to) = {to, entries + 1, own};
 }
 
 void thread_locals::start_run()
