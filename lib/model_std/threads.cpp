@@ -395,17 +395,6 @@ KLOCK_WRAPPED(int, pthread_rwlock_destroy, pthread_rwlock_t *l)
  * each choice among them is explored. It orders nothing: the mutex does.
  */
 
-/* Set where it is destroyed. */
-static constexpr u64 gone = u64{1} << 31;
-
-static void must_be_there(u64 word, klock::arch::site s)
-{
-	if (word & gone)
-		model::detail::misuse("use of a condition variable that is "
-				      "destroyed",
-				      s);
-}
-
 void model::detail::begin_wait(const void *c, site s)
 {
 	if (!running && leave_endless_wait)
@@ -413,9 +402,8 @@ void model::detail::begin_wait(const void *c, site s)
 	if (!running)
 		refuse("a wait with a condition variable outside of the CPUs",
 		       KLOCK_CALLER);
-	must_be_there(running->rmw(first_word_of(c), update::bit_or,
-				   u64{1} << model::cpu(), order::relaxed, s),
-		      s);
+	running->rmw(first_word_of(c), update::bit_or, u64{1} << model::cpu(),
+		     order::relaxed, s);
 }
 
 bool model::detail::end_wait(const void *c, bool has_deadline, site s)
@@ -424,7 +412,9 @@ bool model::detail::end_wait(const void *c, bool has_deadline, site s)
 		return !(now & *static_cast<u64 *>(bit));
 	};
 	u64 bit = u64{1} << model::cpu();
-	const window w = first_word_of(c);
+	window w = first_word_of(c);
+	/* Another that was woken, too, may have destroyed it. */
+	w.what = holds::ended;
 	const klock::arch::hooked::test woken{is_taken, &bit};
 	const bool is_late =
 		has_deadline &&
@@ -447,13 +437,10 @@ void model::detail::notify(const void *c, bool all, site s)
 	if (!running)
 		return;
 	if (all) {
-		must_be_there(
-			running->rmw(w, update::exchange, 0, order::relaxed, s),
-			s);
+		running->rmw(w, update::exchange, 0, order::relaxed, s);
 		return;
 	}
 	u64 waiting = running->load(w, order::relaxed, s);
-	must_be_there(waiting, s);
 	if (!waiting)
 		return;
 	const auto many = static_cast<unsigned>(std::popcount(waiting));
@@ -465,6 +452,21 @@ void model::detail::notify(const void *c, bool all, site s)
 	model::assume(running->compare_exchange_or(
 		w, waiting, waiting & ~chosen, order::relaxed, order::relaxed,
 		false, s));
+}
+
+void model::detail::end_condition(const void *c, usize bytes,
+				  const void *caller)
+{
+	if (!running)
+		return;
+	if (running->rmw(first_word_of(c), update::bit_or, 0, order::relaxed,
+			 at(caller)))
+		misuse("a condition variable is destroyed while a CPU waits "
+		       "with it",
+		       at(caller));
+	/* Where plain stores are not told, it may be made anew there. */
+	if (sees_plain())
+		storage_ends(c, bytes, caller);
 }
 
 namespace klock_own {
@@ -529,22 +531,13 @@ KLOCK_WRAPPED(int, pthread_cond_init, pthread_cond_t *c,
 {
 	model::detail::storage_ends(c, sizeof(*c), KLOCK_CALLER);
 	model::detail::plain_access(c, sizeof(*c), true, KLOCK_CALLER);
-	/* It may have been destroyed before. */
-	if (model::detail::cpu_runs())
-		running->store(first_word_of(c), 0, order::relaxed,
-			       at(KLOCK_CALLER));
 	return __real_pthread_cond_init(c, how);
 }
 KLOCK_WRAPPED(int, pthread_cond_destroy, pthread_cond_t *c)
 {
 	if (!model::detail::cpu_runs())
 		return __real_pthread_cond_destroy(c);
-	/* Not the storage's end: those that it has woken may look once more. */
-	if (running->rmw(first_word_of(c), update::bit_or, gone, order::relaxed,
-			 at(KLOCK_CALLER)))
-		model::detail::misuse("a condition variable is destroyed while "
-				      "a CPU waits with it",
-				      at(KLOCK_CALLER));
+	model::detail::end_condition(c, sizeof(*c), KLOCK_CALLER);
 	return 0;
 }
 

@@ -180,6 +180,7 @@ struct shared {
 	std::condition_variable_any any;
 	pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
 	pthread_cond_t plain_c = PTHREAD_COND_INITIALIZER;
+	std::condition_variable *made = new std::condition_variable;
 	std::recursive_mutex recursive;
 	std::once_flag once;
 	std::thread::id ids[2];
@@ -356,6 +357,57 @@ void takes_until(shared &s)
 	pthread_mutex_unlock(&s.plain);
 }
 
+template <bool All, bool Late = false>
+void sets_for_made(shared &s)
+{
+	std::unique_lock held(s.m);
+
+	s.state = 1;
+	if (Late)
+		held.unlock();
+	All ? s.made->notify_all() : s.made->notify_one();
+}
+
+/* The first that is woken deletes it, behind others that are woken. */
+template <bool HasDeadline>
+void waits_and_deletes(shared &s)
+{
+	std::unique_lock held(s.m);
+
+	if (HasDeadline && !s.state)
+		s.made->wait_for(held, std::chrono::seconds(1),
+				 [&] { return s.state == 1; });
+	while (!HasDeadline && !s.state)
+		s.made->wait(held);
+	if (s.state && !s.count++)
+		delete s.made;
+}
+
+/* Its place is another's at once, which nobody waits with. */
+template <bool Makes>
+void waits_and_makes_anew(shared &s)
+{
+	pthread_mutex_lock(&s.plain);
+	while (!s.state)
+		pthread_cond_wait(&s.plain_c, &s.plain);
+	if (!s.count++) {
+		pthread_cond_destroy(&s.plain_c);
+		if (Makes)
+			pthread_cond_init(&s.plain_c, nullptr);
+	}
+	pthread_mutex_unlock(&s.plain);
+	if (Makes)
+		pthread_cond_signal(&s.plain_c);
+}
+
+void wakes_all(shared &s)
+{
+	pthread_mutex_lock(&s.plain);
+	s.state = 1;
+	pthread_cond_broadcast(&s.plain_c);
+	pthread_mutex_unlock(&s.plain);
+}
+
 using part = void (*)(shared &);
 
 const struct {
@@ -446,6 +498,27 @@ const struct {
 		 pthread_mutex_unlock(&s.plain);
 	 },
 	 nullptr, idle, bug::deadlock},
+	{"who is woken first may delete it", sets_for_made<true>,
+	 waits_and_deletes<false>, waits_and_deletes<false>,
+	 [](shared &s) { check(s.count == 2); }, bug::none},
+	{"with a deadline, too", sets_for_made<true>, waits_and_deletes<true>,
+	 waits_and_deletes<false>, [](shared &s) { check(s.count > 0); },
+	 bug::none},
+	{"it may not while another waits", sets_for_made<false>,
+	 waits_and_deletes<false>, waits_and_deletes<false>, idle,
+	 bug::failed_check, 0, 1,
+	 "failed: a condition variable is destroyed while a CPU waits with it"},
+	{"nor before it was told", sets_for_made<true, true>,
+	 waits_and_deletes<false>, nullptr, idle, bug::dead_object},
+	{"POSIX's is made anew where it was", wakes_all,
+	 waits_and_makes_anew<true>, waits_and_makes_anew<true>, idle,
+	 bug::none},
+	{"POSIX's is not", wakes_all, waits_and_makes_anew<false>,
+	 [](shared &s) {
+		 waits_and_makes_anew<false>(s);
+		 pthread_cond_signal(&s.plain_c);
+	 },
+	 idle, bug::dead_object},
 	{"a lock with a deadline", takes_until, takes_until, nullptr, looks,
 	 bug::none, 3},
 	{"two locks, in both orders", both, both_in_the_other_order, nullptr,

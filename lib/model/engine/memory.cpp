@@ -66,6 +66,9 @@ void memory::blame(const conflict &c, const void *at, site s, access_by by)
 
 unsigned memory::location_of(const hooked::window &w, site s)
 {
+	if (w.what == hooked::holds::ended)
+		return location_known(w.at);
+
 	const object *const before = seen.find(w.at);
 	const bool is_new = !before || before->location < 0 || !before->alive;
 	const unsigned of = is_new ? on_stack_of(w.at) : none;
@@ -93,7 +96,7 @@ unsigned memory::location_of(const hooked::window &w, site s)
 
 unsigned memory::location_known(const void *at) const
 {
-	return static_cast<unsigned>(seen.find(at)->location);
+	return static_cast<unsigned>(seen.location_known(at));
 }
 
 void memory::born(const void *at, usize bytes)

@@ -335,6 +335,14 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 	return found;
 }
 
+int objects::location_known(const void *at) const
+{
+	const object *const o = find(at);
+
+	return o && o->location >= 0 ? o->location
+				     : numbers.at(std::tuple(at, ~0u, 0u));
+}
+
 /* -- A CPU's own stack ----------------------------------------------------- */
 
 void own_stack::start_run(const char *from, const char *to, bool shown)

@@ -113,6 +113,9 @@ struct objects {
 
 	order_watcher *in_order = nullptr;
 
+	/* The location of what was used there before, if it was not born. */
+	int location_known(const void *at) const;
+
 	/* The object in this run; null: not met yet. */
 	const object *find(const void *at) const;
 

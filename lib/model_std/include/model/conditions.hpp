@@ -20,4 +20,7 @@ bool end_wait(const void *word, bool has_deadline, klock::arch::site);
 /* Wakes one of the CPUs that wait, or all. */
 void notify(const void *word, bool all, klock::arch::site);
 
+/* It is destroyed, with so many bytes; a CPU that still waits is an error. */
+void end_condition(const void *word, klock::usize bytes, const void *caller);
+
 } // namespace model::detail

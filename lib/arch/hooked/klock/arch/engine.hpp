@@ -31,10 +31,11 @@ namespace hooked {
 
 /*
  * The kind of a location's value: an unsigned integer, which may be a counter
- * that wraps; a signed one; no number (bool, enum, pointer); or the queue of
- * the sleepers of a std::atomic (update::wake_one).
+ * that wraps; a signed one; no number (bool, enum, pointer); the queue of the
+ * sleepers of a std::atomic (update::wake_one); or the waiters of an object
+ * that may be gone by now, as its end is theirs to see.
  */
-enum class holds : u8 { counter, signed_number, other, sleepers };
+enum class holds : u8 { counter, signed_number, other, sleepers, ended };
 
 /*
  * The bits of a location that an operation accesses: all of them, or one field
