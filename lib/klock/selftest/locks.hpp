@@ -77,7 +77,7 @@ struct list {
 
 	/* Calls visit.operator()<Subject>() for each, in the list's order. */
 	template <typename Visit>
-	static constexpr void for_each(Visit visit)
+	static constexpr void for_each([[maybe_unused]] Visit visit)
 	{
 		(visit.template operator()<Subjects>(), ...);
 	}
