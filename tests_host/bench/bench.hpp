@@ -62,10 +62,8 @@ struct results {
 	std::map<std::string, series> reads, writes;
 	/* Sequences and barriers: cycles, by what is done. */
 	std::map<std::string, series> sequences;
-	/* The figures under load, by setting and row. */
-	std::map<setting, by_row> loads;
-	/* The load of two threads that do nothing else. */
-	by_row handoff;
+	/* The figures under load, and of two threads that do nothing else. */
+	by_setting loads, handoff;
 	/* The bars of locks that sleep. */
 	std::vector<bar> bars;
 };
@@ -91,10 +89,12 @@ struct context {
 	report &out;
 	workers &threads;
 	results found;
-	/* The cost of a handoff on one line, when last measured. */
+	/* A handoff on one line, when measure_distance() was called last. */
 	double handoff_cycles = 0;
 	/* Trials on cores of their own; those that never were undisturbed. */
 	unsigned trials = 0, disturbed = 0;
+	/* Blocks of trials; those in which the cores moved in every try. */
+	unsigned blocks = 0, moved = 0;
 	/* The factor by which a trial is longer if threads share cores. */
 	unsigned stretch = 50;
 
@@ -127,12 +127,6 @@ void measure_turns(context &);
  * and some to compare them with.
  */
 void measure_crowded(context &);
-/*
- * How long a handoff takes here and now, at least: what back-off is set by.
- * A virtual machine's cores move: two hyper-threads of one core at one time,
- * two ends of the chip at another.
- */
-double calibrate_handoff(context &);
 /* The time of a handoff from one CPU to another, beside */
 void measure_handoff(context &);
 /* Sequences and barriers, beside Concurrency Kit's. */

@@ -7,6 +7,9 @@ one section in each trial at least, and so each lock has a rate. Whoever passes
 over a ticket takes the lock, and so does its owner later: twice as many
 acquisitions as tickets that are passed over. The check is itself checked: a
 file with a row, a cell or a figure less must fail it, and one with a rate of 0.
+
+The work of all sections is one loop, within a cache line: the program's code is
+read for others. No time decides.
 """
 
 import csv
@@ -18,7 +21,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "toolchain"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "toolchain"), str(ROOT / "tests_host/machine")]
+import listing
 import tool
 
 # Files, and whether each lock must be in it; in those that are not for every
@@ -41,6 +46,8 @@ SLEEPING = {"turns.csv": (
             "sleeping.csv": SLEEPERS + LENDING + SHARED_SLEEPERS}
 # Files with a row for each lock that readers share.
 SHARED = ("shared_alone.csv", "shared.csv")
+# Files that say what a section costs each row, and whether that is equal.
+ALONE = ("uncontended.csv", "shared_alone.csv")
 # The locks of the files on more threads than cores, from a run of their own.
 WAITERS = ("ticket_lock<u8>", "queued_lock", "timeout_lock",
            "backoff_ttas_lock", "preemptable_ticket_lock<u8>",
@@ -54,7 +61,10 @@ CASES = (("shared.csv", "writers", ("0", "1", "10", "50")),
          ("sleeping.csv", "pinned", ("0", "1")),
          ("sleeping.csv", "data", ("0", "1")))
 
-WORDS = {"lock", "kind", "load", "loop", "bar", "verdict", "limit"}
+LINE = 64  # bytes of a cache line
+
+WORDS = {"lock", "kind", "load", "loop", "bar", "verdict", "limit",
+         "distance"}
 
 
 def impossible(heads, row):
@@ -96,6 +106,9 @@ def faults(name, rows, locks):
                   for lock in locks for value in values
                   if not any(row[0] == lock and row[column] == value
                              for row in rows[1:] if len(row) > column)]
+    if name in ALONE and not found:
+        found += [f"{name}: {row[0]}: {row[heads.index('verdict')]}"
+                  for row in rows[1:] if not is_right_verdict(heads, row)]
     if name == "sleeping.csv" and not found:
         found += [f"{name}: {fault}" for fault in wrong_verdicts(rows)]
     if FILES.get(name, True):
@@ -103,6 +116,16 @@ def faults(name, rows, locks):
         found += [f"{name}: no row for {lock}" for lock in locks
                   if lock not in there]
     return found
+
+
+def is_right_verdict(heads, row):
+    """Whether a row that "differs" is one whose sections do not cost what those
+    of others do, by more than 2 %. Figures are rounded, so there is a margin."""
+    away = [abs(float(cell) - 1) for head, cell in zip(heads, row)
+            if head.endswith("section_to_median") and cell != "-"]
+    verdict = row[heads.index("verdict")]
+    return (verdict == "differs" and max(away) > 0.0194
+            or verdict == "equal" and max(away, default=0) < 0.0206)
 
 
 def wrong_verdicts(rows):
@@ -154,6 +177,15 @@ def must_fail(name, rows, locks):
         rate = rows[0].index("rate_median")
         still = rows[-1][:rate] + ["0"] + rows[-1][rate + 1:]
         bad_files.append(("a lock has no rate", rows[:-1] + [still]))
+    if name in ALONE:
+        end = rows[0].index("verdict")
+        for slow, verdict in (("1.050", "equal"), ("1.000", "differs"),
+                              ("0.950", "equal")):
+            row = rows[-1][:end - 1] + [slow, verdict]
+            if "read_section_to_median" in rows[0]:
+                row[end - 3] = "1.000"
+            bad_files.append((f"{slow} of a section is {verdict}",
+                              rows[:-1] + [row]))
     if name == "sleeping.csv":
         verdict = rows[0].index("verdict")
         mine = next(row for row in rows[1:] if row[verdict] != "-")
@@ -167,6 +199,42 @@ def must_fail(name, rows, locks):
                 if row is mine else row for row in rows]))
     return [f"{name}: not noticed: {what}" for what, bad in bad_files
             if not faults(name, bad, locks)]
+
+
+# A loop of work(), as compilers write it.
+LOOP = "1: imul rax, rax\nadd edx, 1\ncmp edi, edx\njne 1b\nret\n"
+# Code in which the work is not one loop within a line.
+WRONG_LOOPS = {
+    "crosses a line": ".p2align 6\n.skip 58\nwork: " + LOOP,
+    "are 2 loops": f"work: {LOOP}copy: {LOOP}",
+    "are 0 loops": "work: ret\n"}
+
+
+def wrong_loops(code):
+    """Yields what is wrong with the loop that is the work of all sections: if
+    rows had copies of it, their figures would tell where these lie."""
+    loops = []
+    for branch in code.at.values():
+        start = listing.goes_to(branch)
+        inside = [code.at[at] for at in range(start, branch.address)
+                  if at in code.at] if branch.address - start < LINE else []
+        if any(i.name == "imul" and len(set(i.operands.split(","))) == 1
+               and "," in i.operands for i in inside):
+            loops.append((start, branch.after))
+    if len(loops) != 1:
+        yield f"the work of all rows are {len(loops)} loops: {loops}"
+    for start, after in loops:
+        if start // LINE != (after - 1) // LINE:
+            yield f"the loop of work() at {start:x} crosses a line"
+
+
+def loops_not_noticed():
+    """Yields the planted loops that wrong_loops() takes for right."""
+    with tempfile.TemporaryDirectory() as folder:
+        for fault, source in WRONG_LOOPS.items():
+            code = listing.assemble("x86", source, folder)
+            if not any(fault in found for found in wrong_loops(code)):
+                yield f"not noticed: the loops of work() that {fault}"
 
 
 def full_disk(bench):
@@ -218,6 +286,8 @@ def main():
     subprocess.run([bench, "--crowded", "--smoke", "--trial-us", "20",
                     "--out", out / "crowded"], check=True)
     found = [] if locks and shared else ["a list of locks is empty"]
+    found += wrong_loops(listing.disassemble("x86", bench))
+    found += loops_not_noticed()
     found += full_disk(bench)
     found += interrupted(bench)
     for name in names:

@@ -53,10 +53,15 @@ series to(const contended *mine, const contended *its)
 	return mine && its ? ratios(mine->rate, its->rate) : series{};
 }
 
-/* The ratio of the medians: the rates come from different rounds. */
-double to_own(const contended &mine, const contended &own)
+/*
+ * The ratio of the medians: the rates come from different rounds, but from
+ * cores as far from each other.
+ */
+std::string to_own(const contended &mine, const contended *own)
 {
-	return median(mine.rate) / median(own.rate);
+	return own && own->apart == mine.apart
+		       ? fixed(median(mine.rate) / median(own->rate), 2)
+		       : none;
 }
 
 /* -- Files ---------------------------------------------------------------- */
@@ -64,20 +69,19 @@ double to_own(const contended &mine, const contended &own)
 void write_load(csv &file, const std::string &load, const crowd &k,
 		unsigned threads, const by_row &found)
 {
-	for (const auto &[lock, f] : found) {
-		const contended *own = find(k.cores, lock);
-
+	for (const auto &[lock, f] : found)
 		file.add(cells(lock)
 				 .of(load)
 				 .of(threads)
 				 .of(k.section)
 				 .spread(f.rate, 0)
 				 .spread(to(&f, find(found, plain_ticket)), 2)
-				 .of(own ? fixed(to_own(f, *own), 2) : none)
+				 .of(to_own(f, find(k.cores, lock)))
 				 .of(median(f.fairness), 4)
 				 .of(f.longest_wait, 0)
+				 .of(name_of(f.apart))
+				 .of(f.ping_pong, 0)
 				 .of(f.rate.size()));
-	}
 }
 
 void write_loads(context &c, const std::vector<crowd> &found)
@@ -86,7 +90,7 @@ void write_loads(context &c, const std::vector<crowd> &found)
 		 {"lock", "load", "threads", "section_cycles", "rate_median",
 		  "rate_q1", "rate_q3", "to_ticket", "to_ticket_q1",
 		  "to_ticket_q3", "to_own", "jain", "longest_wait_cycles",
-		  "rounds"});
+		  "distance", "ping_pong_cycles", "rounds"});
 
 	for (const crowd &k : found) {
 		write_load(file, "a thread a core", k, c.cores(), k.cores);
@@ -104,8 +108,8 @@ void write_passed(context &c, const std::vector<crowd> &found)
 {
 	csv file(c.file("overtakings.csv"),
 		 {"lock", "section_cycles", "acquisitions", "passed",
-		  "passed_in_1000", "passed_disturbed", "waited_least",
-		  "waited_median", "waited_most"});
+		  "passed_in_1000", "passed_disturbed", "distance",
+		  "waited_least", "waited_median", "waited_most"});
 
 	for (const crowd &k : found)
 		for (const auto &[lock, o] : k.passed)
@@ -120,6 +124,7 @@ void write_passed(context &c, const std::vector<crowd> &found)
 							     o.acquisitions),
 					     4)
 					 .of(o.passed_disturbed)
+					 .of(name_of(o.apart))
 					 .of(least(o.waits), 0)
 					 .of(median(o.waits), 0)
 					 .of(most(o.waits), 0));
@@ -137,18 +142,23 @@ crowd measure(context &c, unsigned section)
 {
 	const unsigned few = std::min(c.opts.few_rounds(), 5u);
 	const unsigned watched = std::min(few, 2u);
-	const unsigned usual = c.stretch;
+	const unsigned stretch = c.stretch;
+	const auto most_rounds = [&](const plan &p) {
+		const by_setting all = run_rounds(c, p);
+
+		return all.at(usual(all, p.settings[0]));
+	};
 	const auto rounds = [&](unsigned a_core, unsigned bare) {
 		const setting s{a_core * c.cores(), section, usual_think};
 
-		return run_rounds(
-			c, {.title = std::to_string(a_core) +
-				     " a core, sections of " +
-				     std::to_string(section),
-			    .rows = named(rows_for(s.threads), crowd_locks),
-			    .settings = {s},
-			    .rounds = bare,
-			    .watched = watched})[s];
+		return most_rounds(
+			{.title = std::to_string(a_core) +
+				  " a core, sections of " +
+				  std::to_string(section),
+			 .rows = named(rows_for(s.threads), crowd_locks),
+			 .settings = {s},
+			 .rounds = bare,
+			 .watched = watched});
 	};
 	const setting pair{2, section, usual_think};
 	crowd found{.section = section,
@@ -160,16 +170,16 @@ crowd measure(context &c, unsigned section)
 	for (unsigned a_core : crowds)
 		found.shared[a_core] = rounds(a_core, few);
 	if (!c.opts.smoke)
-		c.stretch = 10 * usual;
+		c.stretch = 10 * stretch;
 	found.second = rounds(long_crowd, std::min(few, 3u));
-	c.stretch = usual;
+	c.stretch = stretch;
 	found.passed =
-		run_rounds(c, {.title = "overtakings",
-			       .rows = named(rows_for(2), preemptable_locks),
-			       .settings = {pair},
-			       .rounds = 0,
-			       .watched = c.opts.rounds,
-			       .by = watch::passed})[pair];
+		most_rounds({.title = "overtakings",
+			     .rows = named(rows_for(2), preemptable_locks),
+			     .settings = {pair},
+			     .rounds = 0,
+			     .watched = c.opts.rounds,
+			     .by = watch::passed});
 	return found;
 }
 

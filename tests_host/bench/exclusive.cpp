@@ -5,6 +5,8 @@
  */
 #include "bench.hpp"
 
+#include <set>
+
 namespace bench {
 
 /*
@@ -19,18 +21,22 @@ void measure_uncontended(context &c)
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
 	std::vector<std::unique_ptr<contest>> contests;
 	std::vector<timed> all;
+	section_costs sections;
 
 	for (const row &r : rows_for(1))
 		if (r.name != ping_pong_name) {
 			contests.push_back(r.make(1));
 			all.push_back(alone(*contests.back(), role::writes,
 					    c.found.uncontended[r.name]));
+			sections.add(all, *contests.back(), c.here,
+				     role::writes, r.name);
 		}
 	run_alone("uncontended", rounds, all);
 
 	csv file(c.file("uncontended.csv"),
 		 {"lock", "kind", "bytes", "cycles_min", "cycles_median",
-		  "ratio_min", "ratio_median", "ratio_q1", "ratio_q3"});
+		  "ratio_min", "ratio_median", "ratio_q1", "ratio_q3",
+		  "section_cycles", "section_to_median", "verdict"});
 	const series &floor = c.found.uncontended[bare_xadd_name];
 	for (const row &r : rows_for(1)) {
 		const series &s = c.found.uncontended[r.name];
@@ -43,11 +49,15 @@ void measure_uncontended(context &c)
 				 .of(least(s), 2)
 				 .of(median(s), 2)
 				 .of(least(s) / least(floor), 3)
-				 .spread(q, 3));
+				 .spread(q, 3)
+				 .of(sections.cycles(r.name), 1)
+				 .of(sections.to_median(r.name), 3)
+				 .of(sections.differs(r.name) ? "differs"
+							      : "equal"));
 	}
 	c.out.heading("Uncontended: cycles for lock and unlock, and ratios to "
 		      "lock xadd");
-	c.out.say(file.text());
+	c.out.say(file.text() + sections.verdict("alone"));
 }
 
 /*
@@ -64,7 +74,7 @@ constexpr unsigned threads_a_core = 4;
 std::string in_words(const setting &s)
 {
 	return std::to_string(s.threads) + " threads, sections of " +
-	       std::to_string(s.section) + " cycles";
+	       std::to_string(s.section) + " cycles, " + name_of(s.apart);
 }
 
 const std::vector<std::string> heads = {"lock",
@@ -85,6 +95,8 @@ const std::vector<std::string> heads = {"lock",
 					"max_consecutive",
 					"longest_wait_cycles",
 					"handoff_share",
+					"distance",
+					"ping_pong_cycles",
 					"rounds"};
 
 /* The peer that a fair lock has to beat in this load: the best median. */
@@ -132,19 +144,27 @@ void write(context &c, csv &file, const setting &s)
 				.of(median(f.fairness), 3)
 				.of(most(f.runs), 0)
 				.of(f.longest_wait, 0)
-				.of(median(f.handoffs), 3)
+				.of(f.handoffs, 3)
+				.of(name_of(s.apart))
+				.of(f.ping_pong, 0)
 				.of(f.rate.size()));
 	}
-	c.out.say(in_words(s) + ": best FIFO peer: " + peer);
+	c.out.say(in_words(s) + ": best FIFO peer: " + peer + "\n");
 }
 
-void run(context &c, const setting &s, unsigned rounds, unsigned watched)
+void run(context &c, csv &file, const setting &s, unsigned rounds,
+	 unsigned watched)
 {
-	c.found.loads.merge(run_rounds(c, {.title = in_words(s),
-					   .rows = all_of(rows_for(s.threads)),
-					   .settings = {s},
-					   .rounds = rounds,
-					   .watched = watched}));
+	c.found.loads.merge(
+		run_rounds(c, {.title = std::to_string(s.threads) +
+					" threads, sections of " +
+					std::to_string(s.section) + " cycles",
+			       .rows = all_of(rows_for(s.threads)),
+			       .settings = {s},
+			       .rounds = rounds,
+			       .watched = watched}));
+	for (const setting &as : found_as(c.found.loads, s))
+		write(c, file, as);
 }
 
 } // namespace
@@ -155,26 +175,13 @@ void measure_contended(context &c)
 	c.out.heading("Contended: the loads");
 	csv file(c.file("contended.csv"), heads);
 
-	for (unsigned threads : {2u, c.cores()}) {
-		if (threads == c.cores() && threads == 2 &&
-		    c.found.loads.size() == std::size(sections))
-			break; /* the same load twice */
-		for (unsigned section : sections) {
-			const setting s{threads, section, usual_think};
-			const double before = calibrate_handoff(c);
-			run(c, s, c.opts.rounds, few);
-			const double after = calibrate_handoff(c);
-			write(c, file, s);
-			c.out.say("; a ping-pong took " + fixed(before, 0) +
-				  " cycles per turn before this, " +
-				  fixed(after, 0) + " after\n");
-		}
-	}
-	const setting many{threads_a_core * c.cores(), oversubscribed_section,
-			   usual_think};
-	run(c, many, few, 1);
-	write(c, file, many);
-	c.out.say("\n");
+	for (unsigned threads : std::set{2u, c.cores()})
+		for (unsigned section : sections)
+			run(c, file, {threads, section, usual_think},
+			    c.opts.rounds, few);
+	run(c, file,
+	    {threads_a_core * c.cores(), oversubscribed_section, usual_think},
+	    few, 1);
 	c.out.heading("Contended: acquisitions per second, waits in cycles");
 	c.out.say(file.text());
 }
@@ -196,47 +203,45 @@ series cycles_each(const machine &here, const series &rates)
 	return out;
 }
 
-} // namespace
-
-double calibrate_handoff(context &c)
+void write_handoff(context &c, csv &file, const setting &s, by_row &rows)
 {
-	contended found;
+	const series floor = cycles_each(c.here, rows[ping_pong_name].rate);
 
-	for (const row *r : named(rows_for(2), {ping_pong_name}))
-		for (int i = 0; i < 5; i++)
-			run_trial(c, *r, {2, 0, 0}, watch::no, found);
-	return c.handoff_cycles = c.here.cycles_a_second / most(found.rate);
-}
-
-void measure_handoff(context &c)
-{
-	const setting s{2, 0, 0};
-
-	calibrate_handoff(c);
-	c.found.handoff = run_rounds(c, {.title = "handoff",
-					 .rows = all_of(rows_for(2)),
-					 .settings = {s},
-					 .rounds = c.opts.rounds,
-					 .watched = c.opts.few_rounds()})[s];
-
-	csv file(c.file("handoff.csv"),
-		 {"lock", "kind", "cycles_min", "cycles_median", "ratio_median",
-		  "ratio_q1", "ratio_q3", "handoff_share"});
-	const series floor =
-		cycles_each(c.here, c.found.handoff[ping_pong_name].rate);
 	for (const row &r : rows_for(2)) {
-		const auto found = c.found.handoff.find(r.name);
-		if (found == c.found.handoff.end())
+		const auto found = rows.find(r.name);
+		if (found == rows.end())
 			continue;
 		const series each = cycles_each(c.here, found->second.rate);
-		const series q = ratios(each, floor);
+
 		file.add(cells(r.name)
 				 .of(name_of(r.what))
 				 .of(least(each), 1)
 				 .of(median(each), 1)
-				 .spread(q, 3)
-				 .of(median(found->second.handoffs), 3));
+				 .spread(ratios(each, floor), 3)
+				 .of(found->second.handoffs, 3)
+				 .of(name_of(s.apart))
+				 .of(each.size()));
 	}
+}
+
+} // namespace
+
+void measure_handoff(context &c)
+{
+	const setting pair{2, 0, 0};
+
+	c.found.handoff = run_rounds(c, {.title = "handoff",
+					 .rows = all_of(rows_for(2)),
+					 .settings = {pair},
+					 .rounds = c.opts.rounds,
+					 .watched = c.opts.few_rounds()});
+
+	csv file(c.file("handoff.csv"),
+		 {"lock", "kind", "cycles_min", "cycles_median", "ratio_median",
+		  "ratio_q1", "ratio_q3", "handoff_share", "distance",
+		  "rounds"});
+	for (const setting &s : found_as(c.found.handoff, pair))
+		write_handoff(c, file, s, c.found.handoff.at(s));
 	c.out.heading("Handoff: cycles per acquisition, 2 threads that do "
 		      "nothing else, and ratios to a ping-pong");
 	c.out.say(file.text());
@@ -272,19 +277,20 @@ void measure_scaling(context &c)
 	std::map<unsigned, by_row> found;
 	csv file(c.file("scaling.csv"),
 		 {"lock", "kind", "threads", "section_cycles", "rate_median",
-		  "rate_q1", "rate_q3", "to_one_thread", "jain"});
+		  "rate_q1", "rate_q3", "to_one_thread", "jain", "distance"});
 
 	for (unsigned n : at) {
 		const setting s{n, scaling_section, usual_think};
 		const std::string title = "scaling, " + std::to_string(n) +
 					  " of " + std::to_string(c.cores());
 
-		calibrate_handoff(c);
-		found[n] =
+		const by_setting all =
 			run_rounds(c, {.title = title,
 				       .rows = all_of(rows_for(n)),
 				       .settings = {s},
-				       .rounds = (c.opts.rounds + 1) / 2})[s];
+				       .rounds = (c.opts.rounds + 1) / 2});
+		const setting as = usual(all, s);
+		found[n] = all.at(as);
 		for (const row &r : rows_for(c.cores())) {
 			if (r.what == kind::floor || !found[n].contains(r.name))
 				continue;
@@ -296,7 +302,8 @@ void measure_scaling(context &c)
 					 .of(scaling_section)
 					 .spread(f.rate, 0)
 					 .of(median(f.rate) / one, 3)
-					 .of(median(f.fairness), 3));
+					 .of(median(f.fairness), 3)
+					 .of(name_of(as.apart)));
 		}
 	}
 	c.out.heading("Scaling: acquisitions per second by 1 .. " +

@@ -201,7 +201,9 @@ void say_how_quiet(context &c)
 	c.out.say("\n" + std::to_string(c.disturbed) + " of " +
 		  std::to_string(c.trials) +
 		  " contended trials lost a core to another process in every "
-		  "try\n");
+		  "try; the cores moved in every try of " +
+		  std::to_string(c.moved) + " of " + std::to_string(c.blocks) +
+		  " blocks of trials\n");
 }
 
 /* Files are written when it returns. */
@@ -216,7 +218,7 @@ void measure(const options &opts, const experiment &what)
 	context c{opts, here, out, threads, {}};
 
 	introduce(c);
-	calibrate_handoff(c);
+	measure_distance(c);
 	what.measure(c);
 	say_how_quiet(c);
 }

@@ -213,35 +213,40 @@ struct sheet {
 	}
 };
 
-/* lock >= bar x every peer that fits, in throughput; the one it does worst
- * against. */
+/*
+ * lock >= bar x every peer that fits, in throughput, at each distance of the
+ * cores; the one it does worst against.
+ */
 template <typename Fits>
 void in_throughput(context &c, sheet &s, const std::string &lock,
-		   const setting &at, const std::string &than, double bar,
+		   const setting &asked, const std::string &than, double bar,
 		   Fits fits)
 {
-	const std::string what = lock + ", " + std::to_string(at.threads) +
-				 " threads, sections of " +
-				 std::to_string(at.section) +
-				 ": rate >= " + than;
-	auto &found = c.found.loads[at];
-	const row *worst = nullptr;
-	series worst_ratio;
+	for (const setting &at : found_as(c.found.loads, asked)) {
+		const std::string what =
+			lock + ", " + std::to_string(at.threads) +
+			" threads, sections of " + std::to_string(at.section) +
+			", " + name_of(at.apart) + ": rate >= " + than;
+		by_row &found = c.found.loads[at];
+		const row *worst = nullptr;
+		series worst_ratio;
 
-	for (const row &r : rows_for(at.threads)) {
-		if (r.what != kind::peer || !fits(r) || !found.contains(r.name))
-			continue;
-		series q = ratios(found[lock].rate, found[r.name].rate);
-		if (!worst || median(q) < median(worst_ratio)) {
-			worst = &r;
-			worst_ratio = std::move(q);
+		for (const row &r : rows_for(at.threads)) {
+			if (r.what != kind::peer || !fits(r) ||
+			    !found.contains(r.name))
+				continue;
+			series q = ratios(found[lock].rate, found[r.name].rate);
+			if (!worst || median(q) < median(worst_ratio)) {
+				worst = &r;
+				worst_ratio = std::move(q);
+			}
 		}
+		if (!worst)
+			s.not_judged(what, "no such peer here");
+		else
+			s.judge(what + " (" + worst->name + ")",
+				median(worst_ratio), bar, false, worst_ratio);
 	}
-	if (!worst)
-		s.not_judged(what, "no such peer here");
-	else
-		s.judge(what + " (" + worst->name + ")", median(worst_ratio),
-			bar, false, worst_ratio);
 }
 
 /* mine <= so many times the floor, by the minima. */

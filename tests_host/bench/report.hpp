@@ -86,6 +86,11 @@ struct cells : std::vector<std::string> {
 		return of(std::to_string(number));
 	}
 	cells &of(double value, int digits) { return of(fixed(value, digits)); }
+	/* The median; of what was not measured: none. */
+	cells &of(const series &s, int digits)
+	{
+		return of(s.empty() ? none : fixed(median(s), digits));
+	}
 	/* Median and quartiles in one cell. */
 	cells &summary(const series &s, int digits)
 	{

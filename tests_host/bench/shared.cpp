@@ -38,7 +38,8 @@ void add_cells(cells &to, const series &s, const series &floor)
 	to.spread(ratios(s, floor), 3);
 }
 
-cells cells_of(context &c, const row &r)
+cells cells_of(context &c, const row &r, const section_costs &reads,
+	       const section_costs &writes)
 {
 	const series &floor = c.found.reads[bare_xadd_name];
 	cells line(r.name);
@@ -46,7 +47,16 @@ cells cells_of(context &c, const row &r)
 	line.of(name_of(r.what)).of(r.bytes);
 	add_cells(line, c.found.reads[r.name], floor);
 	add_cells(line, c.found.writes[r.name], floor);
-	return line;
+	for (const section_costs *costs : {&reads, &writes})
+		if (r.what == kind::floor)
+			line.of(none).of(none);
+		else
+			line.of(costs->cycles(r.name), 1)
+				.of(costs->to_median(r.name), 3);
+	return line.of(r.what != kind::floor && (reads.differs(r.name) ||
+						 writes.differs(r.name))
+			       ? "differs"
+			       : "equal");
 }
 
 } // namespace
@@ -56,6 +66,7 @@ void measure_shared_alone(context &c)
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
 	std::vector<std::unique_ptr<contest>> contests;
 	std::vector<timed> all;
+	section_costs reads, writes;
 
 	for (const row &r : shared_floors()) {
 		contests.push_back(r.make(1));
@@ -68,21 +79,38 @@ void measure_shared_alone(context &c)
 				    c.found.reads[r.name]));
 		all.push_back(alone(*contests.back(), role::writes,
 				    c.found.writes[r.name]));
+		reads.add(all, *contests.back(), c.here, role::reads, r.name);
+		writes.add(all, *contests.back(), c.here, role::writes, r.name);
 	}
 	run_alone("readers and writers, one thread", rounds, all);
 
-	csv file(c.file("shared_alone.csv"),
-		 {"lock", "kind", "bytes", "read_min", "read_median",
-		  "read_ratio_min", "read_ratio_median", "read_ratio_q1",
-		  "read_ratio_q3", "write_min", "write_median",
-		  "write_ratio_min", "write_ratio_median", "write_ratio_q1",
-		  "write_ratio_q3"});
+	csv file(c.file("shared_alone.csv"), {"lock",
+					      "kind",
+					      "bytes",
+					      "read_min",
+					      "read_median",
+					      "read_ratio_min",
+					      "read_ratio_median",
+					      "read_ratio_q1",
+					      "read_ratio_q3",
+					      "write_min",
+					      "write_median",
+					      "write_ratio_min",
+					      "write_ratio_median",
+					      "write_ratio_q1",
+					      "write_ratio_q3",
+					      "read_section_cycles",
+					      "read_section_to_median",
+					      "write_section_cycles",
+					      "write_section_to_median",
+					      "verdict"});
 	for (const auto *rows : {&shared_floors(), &shared_rows_for(1)})
 		for (const row &r : *rows)
-			file.add(cells_of(c, r));
+			file.add(cells_of(c, r, reads, writes));
 	c.out.heading("Readers and writers, uncontended: cycles for lock and "
 		      "unlock, and ratios to lock xadd");
-	c.out.say(file.text());
+	c.out.say(file.text() + reads.verdict("reads alone") +
+		  writes.verdict("writes alone"));
 }
 
 namespace {
@@ -123,11 +151,13 @@ void write(context &c, csv &file, const setting &s, const by_row &found)
 				 .of(s.writers)
 				 .spread(rate, 0)
 				 .spread(q, 3)
+				 .of(name_of(s.apart))
+				 .of(found.at(r.name).ping_pong, 0)
 				 .of(rate.size()));
 	}
 	c.out.say("sections of " + std::to_string(s.section) + ", " +
-		  std::to_string(s.writers) + " % writes: best fair peer: " +
-		  (best.empty() ? none : best) + "\n");
+		  std::to_string(s.writers) + " % writes, " + name_of(s.apart) +
+		  ": best fair peer: " + (best.empty() ? none : best) + "\n");
 }
 
 } // namespace
@@ -141,7 +171,7 @@ void measure_shared(context &c)
 		 {"lock", "kind", "threads", "cores", "section_cycles",
 		  "think_cycles", "writers", "rate_median", "rate_q1",
 		  "rate_q3", "to_fair_peer", "to_fair_q1", "to_fair_q3",
-		  "rounds"});
+		  "distance", "ping_pong_cycles", "rounds"});
 	for (const unsigned section : sections) {
 		plan p{.title = "readers and writers, sections of " +
 				std::to_string(section),
@@ -154,8 +184,10 @@ void measure_shared(context &c)
 					      .section = section,
 					      .think = usual_think,
 					      .writers = writers});
-		for (const auto &[s, found] : run_rounds(c, p))
-			write(c, file, s, found);
+		const by_setting found = run_rounds(c, p);
+		for (const setting &asked : p.settings)
+			for (const setting &s : found_as(found, asked))
+				write(c, file, s, found.at(s));
 	}
 	c.out.heading("Readers and writers: acquisitions per second, by the "
 		      "share of writes");

@@ -65,7 +65,18 @@ struct family {
 	std::vector<std::string> columns;
 	std::vector<setting> loads;
 	unsigned rounds = 1, watched = 1;
-	std::map<setting, by_row> found;
+	by_setting found;
+
+	/* Returns the loads with each distance that they were found at. */
+	std::vector<setting> found_loads() const
+	{
+		std::vector<setting> all;
+
+		for (const setting &load : loads)
+			for (const setting &as : found_as(found, load))
+				all.push_back(as);
+		return all;
+	}
 };
 
 /* -- A mutex whose waiter was told, and has not run yet ------------------- */
@@ -245,7 +256,7 @@ void judge(context &c, const family &f, const std::string &lock)
 		std::string worst;
 		unsigned loads = 0, failed = 0;
 
-		for (const setting &s : f.loads) {
+		for (const setting &s : f.found_loads()) {
 			const by_row &found = f.found.at(s);
 			const contended &mine = found.at(lock);
 			const series rate = to_peer(f, found, mine);
@@ -293,7 +304,7 @@ double milliseconds(const context &c, double cycles)
 
 void write(context &c, csv &file, const family &f)
 {
-	for (const setting &s : f.loads)
+	for (const setting &s : f.found_loads())
 		for (const auto &[lock, found] : f.found.at(s))
 			file.add(
 				cells(lock)
@@ -311,28 +322,61 @@ void write(context &c, csv &file, const family &f)
 					.of(most(found.runs), 0)
 					.of(milliseconds(c, found.longest_wait),
 					    2)
+					.of(name_of(s.apart))
+					.of(found.ping_pong, 0)
 					.of(verdict(f, s, lock))
 					.of(found.rate.size()));
 }
 
-/* One load in a cell of the table. */
+/* One load in a cell of the table; none: not found at this distance. */
 std::string in_short(const context &c, const family &f, const setting &s,
 		     const std::string &lock)
 {
-	const by_row &found = f.found.at(s);
-	const contended &mine = found.at(lock);
+	const auto found = f.found.find(s);
 
+	if (found == f.found.end() || found->second.at(lock).rate.empty())
+		return none;
+	const contended &mine = found->second.at(lock);
 	return fixed(median(mine.rate) / 1e6, 2) + "; " +
-	       fixed(median(to_peer(f, found, mine)), 2) + "; " +
+	       fixed(median(to_peer(f, found->second, mine)), 2) + "; " +
 	       fixed(median(mine.fairness), 2) + "; " +
 	       fixed(median(mine.runs), 0) + " (" + fixed(most(mine.runs), 0) +
 	       "); " + fixed(milliseconds(c, mine.longest_wait), 0);
 }
 
+/* The lines of the table whose loads are like the i-th, at a distance. */
+void add_lines(const context &c, const family &f, std::size_t i, distance apart,
+	       std::vector<cells> &table)
+{
+	const std::size_t lines = f.loads.size() / f.columns.size();
+	const setting &first = f.loads[i];
+
+	for (const row *r : f.rows) {
+		cells line(r->name);
+		bool measured = false;
+
+		line.of(first.threads)
+			.of(first.where == placement::own_core ? "yes" : "no")
+			.of(first.data ? "yes" : "no")
+			.of(name_of(apart));
+		for (std::size_t load = i; load < f.loads.size();
+		     load += lines) {
+			setting s = f.loads[load];
+
+			s.apart = apart;
+			line.of(in_short(c, f, s, r->name));
+			measured |= line.back() != none;
+		}
+		if (measured)
+			table.push_back(line);
+	}
+}
+
 void print(context &c, const family &f)
 {
 	const std::size_t lines = f.loads.size() / f.columns.size();
-	std::vector<std::string> heads = {"lock", "threads", "pinned", "data"};
+	std::vector<std::string> heads = {"lock", "threads", "pinned", "data",
+					  "cores"};
 	std::vector<cells> table;
 	std::string peers;
 
@@ -340,19 +384,9 @@ void print(context &c, const family &f)
 		peers += (peers.empty() ? "" : " or ") + name;
 	heads.insert(heads.end(), f.columns.begin(), f.columns.end());
 	for (std::size_t i = 0; i < lines; i++)
-		for (const row *r : f.rows) {
-			const bool pinned =
-				f.loads[i].where == placement::own_core;
-			cells line(r->name);
-
-			line.of(f.loads[i].threads)
-				.of(pinned ? "yes" : "no")
-				.of(f.loads[i].data ? "yes" : "no");
-			for (std::size_t load = i; load < f.loads.size();
-			     load += lines)
-				line.of(in_short(c, f, f.loads[load], r->name));
-			table.push_back(line);
-		}
+		for (const distance apart :
+		     {distance::near, distance::far, distance::moved})
+			add_lines(c, f, i, apart, table);
 	c.out.heading(f.name + " under load: M/s; to " + peers +
 		      "; Jain's index; longest run (most); longest wait, ms");
 	c.out.say(markdown(heads, table));
@@ -404,26 +438,15 @@ void measure_sleeping(context &c)
 	std::vector<const row *> tellable = mutexes.rows;
 	std::erase_if(tellable, [](auto *r) { return hands_over(r->name); });
 	measure_told(c, tellable);
-	csv file(c.file("sleeping.csv"), {"lock",
-					  "threads",
-					  "pinned",
-					  "data",
-					  "section_cycles",
-					  "writers",
-					  "rate_median",
-					  "rate_q1",
-					  "rate_q3",
-					  "to_peer",
-					  "to_peer_q1",
-					  "to_peer_q3",
-					  "jain",
-					  "jain_q1",
-					  "jain_q3",
-					  "longest_run",
-					  "longest_run_most",
-					  "longest_wait_ms",
-					  "verdict",
-					  "rounds"});
+	csv file(c.file("sleeping.csv"),
+		 {"lock",	 "threads",	     "pinned",
+		  "data",	 "section_cycles",   "writers",
+		  "rate_median", "rate_q1",	     "rate_q3",
+		  "to_peer",	 "to_peer_q1",	     "to_peer_q3",
+		  "jain",	 "jain_q1",	     "jain_q3",
+		  "longest_run", "longest_run_most", "longest_wait_ms",
+		  "distance",	 "ping_pong_cycles", "verdict",
+		  "rounds"});
 	for (family *f : {&mutexes, &shared}) {
 		f->found = run_rounds(c, {.title = f->name + " under load",
 					  .rows = f->rows,

@@ -8,6 +8,7 @@
 #include <klock/shared_mutex.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -276,22 +277,121 @@ void in_rounds(const std::string &title, unsigned rounds, std::size_t n,
 	}
 }
 
-std::map<setting, by_row> run_rounds(context &c, const plan &p)
+namespace {
+
+void append(series &to, const series &more)
 {
-	std::map<setting, by_row> found;
+	to.insert(to.end(), more.begin(), more.end());
+}
 
-	in_rounds(p.title, p.rounds + p.watched,
-		  p.rows.size() * p.settings.size(),
+void append(contended &to, const contended &more)
+{
+	append(to.rate, more.rate);
+	append(to.min_to_max, more.min_to_max);
+	append(to.fairness, more.fairness);
+	append(to.ping_pong, more.ping_pong);
+	to.apart = more.apart;
+	append(to.handoffs, more.handoffs);
+	append(to.runs, more.runs);
+	append(to.waits, more.waits);
+	to.longest_wait = std::max(to.longest_wait, more.longest_wait);
+	to.acquisitions += more.acquisitions;
+	to.passed += more.passed;
+	to.passed_disturbed += more.passed_disturbed;
+}
+
+/* One trial of each row that can serve so many threads. */
+by_row try_block(context &c, const plan &p, const setting &s, unsigned round)
+{
+	const watch watched = round < p.rounds ? watch::no : p.by;
+	by_row found;
+
+	for (const std::size_t i : shuffled(p.rows.size(), round)) {
+		const row &r = *p.rows[i];
+
+		if (r.serves(s.threads))
+			run_trial(c, r, s, watched, found[r.name]);
+	}
+	return found;
+}
+
+/*
+ * Tries a block until the cores are as far from each other at its end as they
+ * were before it, up to a limit. Figures of other tries are left out.
+ */
+void run_block(context &c, const plan &p, setting s, unsigned round,
+	       by_setting &to)
+{
+	const unsigned most_tries = c.opts.smoke ? 1 : 3;
+	double turn = 0;
+	by_row found;
+
+	for (unsigned i = 0; i < most_tries; i++) {
+		const distance before = measure_distance(c);
+
+		turn = c.handoff_cycles;
+		found = try_block(c, p, s, round);
+		s.apart = measure_distance(c) == before ? before
+							: distance::moved;
+		if (s.apart != distance::moved)
+			break;
+	}
+	c.blocks++;
+	c.moved += s.apart == distance::moved;
+	for (auto &[lock, figures] : found) {
+		figures.ping_pong.push_back(turn);
+		figures.apart = s.apart;
+		append(to[s][lock], figures);
+	}
+}
+
+/* The blocks that count: a setting may have some that only watched. */
+std::size_t blocks_of(const by_setting &all, const setting &s)
+{
+	const auto found = all.find(s);
+	std::size_t most = 0;
+
+	if (found == all.end())
+		return 0;
+	for (const auto &[lock, f] : found->second)
+		if (!f.rate.empty() || f.acquisitions)
+			most = std::max(most, f.ping_pong.size());
+	return most;
+}
+
+} // namespace
+
+by_setting run_rounds(context &c, const plan &p)
+{
+	by_setting found;
+
+	in_rounds(p.title, p.rounds + p.watched, p.settings.size(),
 		  [&](std::size_t i, unsigned round) {
-			  const row &r = *p.rows[i % p.rows.size()];
-			  const setting &s = p.settings[i / p.rows.size()];
-
-			  if (r.serves(s.threads))
-				  run_trial(c, r, s,
-					    round < p.rounds ? watch::no : p.by,
-					    found[s][r.name]);
+			  run_block(c, p, p.settings[i], round, found);
 		  });
 	return found;
+}
+
+std::vector<setting> found_as(const by_setting &all, setting s)
+{
+	std::vector<setting> found;
+
+	for (const distance d :
+	     {distance::near, distance::far, distance::moved}) {
+		s.apart = d;
+		if (blocks_of(all, s) &&
+		    (d != distance::moved || found.empty()))
+			found.push_back(s);
+	}
+	return found;
+}
+
+setting usual(const by_setting &all, setting s)
+{
+	for (const setting &other : found_as(all, s))
+		if (blocks_of(all, other) > blocks_of(all, s))
+			s = other;
+	return s;
 }
 
 void run_alone(const std::string &title, unsigned rounds,
@@ -314,6 +414,85 @@ timed alone(contest &lock, role as, series &to)
 			return cycles_each(turns,
 					   [&](u64 n) { lock.alone(as, n); });
 		}};
+}
+
+namespace {
+
+/* The cycles of a turn of one thread, whose sections are so long. */
+timed turn_alone(contest &lock, const machine &here, role as, unsigned section,
+		 series &to)
+{
+	const load l = {.section = steps_for(here, section),
+			.think = 0,
+			.writers = as == role::writes ? 100u : 0u,
+			.data = false,
+			.watched = watch::no};
+
+	return {&to,
+		[&lock, l](u64 cycles) {
+			whistle end;
+			tally seen;
+
+			end.end = klock::cycles() + cycles;
+			lock.run(0, l, end, seen);
+			return static_cast<double>(seen.end - seen.start) /
+			       static_cast<double>(seen.acquisitions);
+		},
+		50000};
+}
+
+} // namespace
+
+void section_costs::add(std::vector<timed> &all, contest &lock,
+			const machine &here, role as, const std::string &name)
+{
+	turns &its = rows[name];
+
+	all.push_back(turn_alone(lock, here, as, section, its.with));
+	all.push_back(turn_alone(lock, here, as, 0, its.without));
+}
+
+double section_costs::cycles(const std::string &lock) const
+{
+	const turns &its = rows.at(lock);
+
+	return least(its.with) - least(its.without);
+}
+
+double section_costs::to_median(const std::string &lock) const
+{
+	series all;
+
+	for (const auto &[name, its] : rows)
+		all.push_back(cycles(name));
+	return cycles(lock) / median(all);
+}
+
+bool section_costs::differs(const std::string &lock) const
+{
+	constexpr double at_most = 0.02;
+
+	return std::abs(to_median(lock) - 1) > at_most;
+}
+
+std::string section_costs::verdict(const std::string &what) const
+{
+	std::string others;
+	series all;
+
+	for (const auto &[lock, its] : rows) {
+		all.push_back(cycles(lock));
+		if (differs(lock))
+			others += (others.empty() ? "" : ", ") + lock;
+	}
+	return what + ": sections of " + std::to_string(section) +
+	       " cycles cost " + fixed(least(all), 0) + " to " +
+	       fixed(most(all), 0) + ", " +
+	       (others.empty() ? "all rows within 2 % of the median"
+			       : "NOT EQUAL, so figures of these rows are not "
+				 "their locks': " +
+					 others) +
+	       "\n";
 }
 
 /* -- Rows ------------------------------------------------------------------ */
@@ -483,6 +662,31 @@ const std::vector<row> &shared_floors()
 	return floors;
 }
 
+distance measure_distance(context &c)
+{
+	/* Two caches, or two sockets, are further apart than one cache. */
+	constexpr double far_from = 80e-9;
+	constexpr std::chrono::microseconds length{300};
+	contended found;
+
+	if (c.here.cores < 2)
+		return distance::near;
+	for (int i = 0; i < 3; i++) {
+		contest_of<ping_pong> turns(2);
+		std::vector<own_line> lines(2);
+		const load nothing{};
+
+		c.threads.run(2, placement::own_core, length,
+			      [&](unsigned thread, whistle &end) {
+				      turns.run(thread, nothing, end,
+						lines[thread].seen);
+			      });
+		add_rate(c.here, lines, found);
+	}
+	c.handoff_cycles = c.here.cycles_a_second / most(found.rate);
+	return 1 / most(found.rate) < far_from ? distance::near : distance::far;
+}
+
 std::vector<const row *> named(const std::vector<row> &rows,
 			       const std::vector<std::string> &names)
 {
@@ -512,6 +716,19 @@ std::vector<std::string> missing_peers()
 		if (name)
 			names.push_back(name);
 	return names;
+}
+
+const char *name_of(distance apart)
+{
+	switch (apart) {
+	case distance::near:
+		return "near";
+	case distance::far:
+		return "far";
+	case distance::moved:
+		return "moved";
+	}
+	return "?";
 }
 
 const char *name_of(kind what)

@@ -12,6 +12,10 @@
  * sections and think times are, who writes and where the threads run. Rounds of
  * trials visit each row under each setting once, in an order that differs from
  * round to round: a machine that slows down for a while slows all rows down.
+ *
+ * A virtual machine's cores move: they share a cache at one time, and are two
+ * ends of the chip at another. The trials of one setting in one round are a
+ * block; a block has one distance between the cores, or is repeated.
  */
 #pragma once
 
@@ -105,6 +109,14 @@ struct workers {
 
 /* -- A trial's parameters, and what it finds ------------------------------ */
 
+/*
+ * How far the first two cores are from each other, by a turn of a ping-pong.
+ * moved: the distance was another at the end of a block, in every try.
+ */
+enum class distance { near, far, moved };
+
+const char *name_of(distance);
+
 /* The parameters of a trial. */
 struct setting {
 	unsigned threads;
@@ -113,6 +125,7 @@ struct setting {
 	placement where = placement::own_core;
 	u32 writers = 100; /* in a hundred sections, if readers share it */
 	bool data = false; /* sections read or write lines that all share */
+	distance apart = distance::near; /* not asked for: found */
 
 	auto operator<=>(const setting &) const = default;
 };
@@ -152,6 +165,8 @@ struct contended {
 	series rate;	   /* acquisitions per second, all threads */
 	series min_to_max; /* of the threads' shares */
 	series fairness;   /* Jain's */
+	series ping_pong;  /* cycles a turn, before the block */
+	distance apart = distance::near; /* of all rounds */
 	/* A figure a round that watches the order: */
 	series handoffs; /* share of critical sections after another thread's */
 	series runs;	 /* the longest of each round */
@@ -165,6 +180,9 @@ struct contended {
 
 /* The figures of rows by their names. */
 using by_row = std::map<std::string, contended>;
+
+/* The figures of trials in rounds, by settings with the distance found. */
+using by_setting = std::map<setting, by_row>;
 
 /* -- How one thread takes a lock ------------------------------------------ */
 
@@ -667,7 +685,22 @@ struct plan {
 	watch by = watch::order;
 };
 
-std::map<setting, by_row> run_rounds(context &, const plan &);
+by_setting run_rounds(context &, const plan &);
+
+/*
+ * Returns the setting with each distance that rates were found at; moved only
+ * if there is no other.
+ */
+std::vector<setting> found_as(const by_setting &, setting);
+
+/* Returns the one of these that had most rounds. */
+setting usual(const by_setting &, setting);
+
+/*
+ * Measures a turn of a ping-pong between the first two cores, at least: it says
+ * how far they are apart, and what back-off is set by. 2 milliseconds.
+ */
+distance measure_distance(context &);
 
 /* One thread does this so many times, for the cycles of once. */
 struct timed {
@@ -693,6 +726,33 @@ double cycles_each(u64 times, Act act)
 
 /* lock() and unlock() by one thread, which warms up. */
 timed alone(contest &, role, series &to);
+
+/*
+ * section_costs - what a section costs each row, by one thread in the row's own
+ * loop of the trials: a turn with a long section, less one with none
+ *
+ * All rows have the same work to do; where its cost is not the same, a row is
+ * measured by where its code lies.
+ */
+struct section_costs {
+	/* Adds what has to be timed for a row. */
+	void add(std::vector<timed> &, contest &, const machine &, role,
+		 const std::string &lock);
+	/* Returns the cycles, or the ratio to the median of all rows. */
+	[[nodiscard]] double cycles(const std::string &lock) const;
+	[[nodiscard]] double to_median(const std::string &lock) const;
+	[[nodiscard]] bool differs(const std::string &lock) const;
+	/* Returns the verdict on all rows: a line. */
+	[[nodiscard]] std::string verdict(const std::string &what) const;
+
+	static constexpr unsigned section = 5000; /* cycles */
+
+      private:
+	struct turns {
+		series with, without;
+	};
+	std::map<std::string, turns> rows;
+};
 
 /*
  * Calls visit(0 .. n - 1) in each round, each time in another order. title is

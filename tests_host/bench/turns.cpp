@@ -183,7 +183,7 @@ void measure_turns(context &c)
 	std::vector<cells> table;
 	csv file(c.file("turns.csv"),
 		 {"lock", "cores", "us_median", "us_q1", "us_q3", "to_peer",
-		  "to_peer_q1", "to_peer_q3", "rounds"});
+		  "to_peer_q1", "to_peer_q3", "distance", "rounds"});
 
 	plan p{.title = "a turn to and fro",
 	       .rows = all_of(rows),
@@ -191,13 +191,14 @@ void measure_turns(context &c)
 	       .rounds = c.opts.rounds};
 	if (c.here.cores >= 2)
 		p.settings.push_back(on_two_cores);
-	std::map<setting, by_row> found = run_rounds(c, p);
+	by_setting found = run_rounds(c, p);
 
 	for (const row &r : rows) {
 		cells line(r.name);
 
-		for (const setting &s : {on_one_core, on_two_cores}) {
-			const unsigned cores = 1 + (s != on_one_core);
+		for (const setting &asked : {on_one_core, on_two_cores}) {
+			const unsigned cores = 1 + (asked != on_one_core);
+			const setting s = usual(found, asked);
 			const series each = microseconds(found[s], r);
 			std::string best;
 			const series to_peer =
@@ -207,6 +208,7 @@ void measure_turns(context &c)
 					 .of(cores)
 					 .spread(each, 2)
 					 .spread(to_peer, 2)
+					 .of(name_of(s.apart))
 					 .of(each.size()));
 			line.summary(each, 2).of(
 				to_peer.empty() ? none

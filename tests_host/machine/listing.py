@@ -92,7 +92,7 @@ class Code:
             name, operands = _split(text)
             self.at[address] = Instruction(address, name, operands, after)
         self.targets = {target for i in self.at.values()
-                        if (target := _target(i)) in self.at}
+                        if (target := goes_to(i)) in self.at}
 
     def section(self, address):
         """(its bytes from there on, whether nobody writes them), or None."""
@@ -114,7 +114,7 @@ class Code:
         return other
 
 
-def _target(instruction):
+def goes_to(instruction):
     """Where a branch goes; for others, a number that is no address of code."""
     last = instruction.operands.split(",")[-1].strip()
     return int(last, 16) if re.fullmatch(r"[0-9a-f]+", last) else -1
