@@ -11,6 +11,7 @@
  * The checker's own memory, and all memory outside a run, comes from the
  * ordinary heap.
  */
+#include "imports.hpp"
 #include "threads.hpp"
 
 #include <model/access.hpp>
@@ -190,6 +191,7 @@ void model::detail::empty_heap()
 	for (std::vector<block> &all : blocks)
 		all.clear();
 	forget_locks();
+	forget_files();
 	/* The C++ library counts its shared pointers by atomics then. */
 	__libc_single_threaded = false;
 }

@@ -13,19 +13,24 @@
  * linker fills in. There a gate is put in between.
  */
 #include "imports.hpp"
+#include "threads.hpp"
 
 #include <model/body.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -63,8 +68,8 @@ constexpr string_view harmless[] = {
 	"getgid", "getegid", "getpagesize", "__getpagesize", "sysconf",
 	"__sysconf", "get_nprocs", "get_nprocs_conf", "gnu_get_libc_version",
 	"gnu_get_libc_release", "_ZNSt6thread20hardware_concurrencyEv",
-	/* calls what the code has set in std::call_once() */
-	"__once_proxy",
+	/* calls what the code has set in std::call_once(), or gives */
+	"__once_proxy", "bsearch",
 	/* a pause */
 	"sched_yield", "__sched_yield", "thrd_yield", "pthread_yield", "sleep",
 	"usleep",
@@ -422,6 +427,26 @@ void looks_at_string_for_stream(arguments a, const void *caller)
 	looks_at_its_string(a, caller);
 }
 
+/* Where files were when an execution read them first. */
+struct place_in_file {
+	int file;
+	off_t at;
+};
+std::vector<place_in_file> places;
+
+/* Returns false if it has no place that could be found again. */
+bool notes_place(int file)
+{
+	const off_t at = ::lseek(file, 0, SEEK_CUR);
+
+	for (const place_in_file &p : places)
+		if (p.file == file)
+			return true;
+	if (at >= 0)
+		places.push_back({file, at});
+	return at >= 0;
+}
+
 void looks_at_bytes(arguments a, const void *caller)
 {
 	touches(a[0], a[1], false, caller);
@@ -579,6 +604,69 @@ void looks_at_reversal(arguments a, const void *caller)
 	} while (n != node<list_node>(a[0]));
 }
 
+/*
+ * strtol() and the like: from the start to what ended the number, of which at
+ * least the first character was read. The errno that it sets is the CPU's.
+ */
+template <auto Convert, bool HasEnd = true>
+void looks_at_number(arguments a, const void *caller)
+{
+	const char *const text = reinterpret_cast<const char *>(a[0]);
+	char *end = nullptr;
+	int &own = errno;
+	const int before = std::exchange(own, 0);
+
+	(void)Convert(text, &end, static_cast<int>(a[2]));
+	const int set = std::exchange(own, before);
+	const usize spaces = std::strspn(text, " \t\n\v\f\r");
+	touches(a[0], std::max(static_cast<usize>(end - text), spaces) + 1,
+		false, caller);
+	if (HasEnd && a[1])
+		touches(a[1], sizeof(end), true, caller);
+	if (HasEnd && set)
+		model::detail::set_errno(set);
+}
+
+template <auto Convert>
+void looks_at_decimal(arguments a, const void *caller)
+{
+	const usize whole[] = {a[0], 0, 10};
+
+	looks_at_number<Convert, false>(whole, caller);
+}
+
+double real_number(const char *text, char **end, int)
+{
+	return std::strtod(text, end);
+}
+float short_real_number(const char *text, char **end, int)
+{
+	return std::strtof(text, end);
+}
+long double long_real_number(const char *text, char **end, int)
+{
+	return std::strtold(text, end);
+}
+
+/*
+ * The next executions must find the data of this one, too: the place in a file
+ * is as it was before. A pipe has none.
+ */
+void looks_at_input(arguments a, const void *caller)
+{
+	const int file = static_cast<int>(a[0]);
+	const int before = errno;
+
+	if (::fcntl(file, F_GETFD) < 0)
+		model::detail::set_errno(EBADF);
+	else if (!notes_place(file))
+		model::detail::refuse("a read() of what is gone when it is "
+				      "read: a pipe, a terminal",
+				      caller);
+	errno = before;
+	touches(a[1], a[2], true, caller);
+}
+
 struct look {
 	string_view name;
 	void (*at)(arguments, const void *caller);
@@ -588,6 +676,23 @@ constexpr look looks[] = {
 	{"puts", looks_at_text},
 	{"fputs", looks_at_text},
 	{"nanosleep", looks_at_time},
+	{"strtol", looks_at_number<std::strtol>},
+	{"strtoll", looks_at_number<std::strtoll>},
+	{"strtoul", looks_at_number<std::strtoul>},
+	{"strtoull", looks_at_number<std::strtoull>},
+	{"__isoc23_strtol", looks_at_number<std::strtol>},
+	{"__isoc23_strtoll", looks_at_number<std::strtoll>},
+	{"__isoc23_strtoul", looks_at_number<std::strtoul>},
+	{"__isoc23_strtoull", looks_at_number<std::strtoull>},
+	{"strtof", looks_at_number<short_real_number>},
+	{"strtod", looks_at_number<real_number>},
+	{"strtold", looks_at_number<long_real_number>},
+	{"atoi", looks_at_decimal<std::strtol>},
+	{"atol", looks_at_decimal<std::strtol>},
+	{"atoll", looks_at_decimal<std::strtol>},
+	{"atof", looks_at_decimal<real_number>},
+	{"read", looks_at_input},
+	{"pread", looks_at_input},
 	{"_ZSt11_Hash_bytesPKvmm", looks_at_bytes},
 	{"__dynamic_cast", looks_at_type},
 	{"_ZNKSt8__detail20_Prime_rehash_policy*", looks_at_policy},
@@ -645,6 +750,13 @@ const look *look_of(string_view name)
 } // namespace
 } // namespace klock_own
 using namespace klock_own;
+
+void model::detail::forget_files()
+{
+	for (const place_in_file &p : places)
+		::lseek(p.file, p.at, SEEK_SET);
+	places.clear();
+}
 
 extern "C" model::detail::wrapped __start_klock_wrapped[],
 	__stop_klock_wrapped[];

@@ -17,6 +17,9 @@ struct told {
 };
 std::vector<told> told_parts();
 
+/* A world is made: files are where they were. */
+void forget_files();
+
 /* How often any was loaded, or unloaded. */
 unsigned long long changes_of_parts();
 

@@ -14,6 +14,8 @@
 #include <model/body.hpp>
 #include <model/places.hpp>
 
+#include <algorithm>
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -132,17 +134,72 @@ order from(int o)
 	return o == __ATOMIC_CONSUME ? order::acquire : static_cast<order>(o);
 }
 
-void reads_format(const char *how, const void *caller)
+/*
+ * Tells of the texts among the arguments of such a format. All whole numbers
+ * and addresses have one form there. Returns false if the format has what is
+ * not known: %n, wide characters, arguments by their numbers.
+ */
+bool reads_texts(const char *how, std::va_list all, const void *caller)
 {
-	if (model::detail::in_body)
-		touched(how, length(how, ~usize{0}) + 1, false, caller);
+	const model::detail::checker_runs now;
+
+	for (; *how; how++) {
+		usize most = 0;
+		bool is_wide = false, has_most = false;
+
+		if (*how != '%')
+			continue;
+		for (how++;
+		     *how && std::strchr(" #'+-.*0123456789hjlLqtz", *how);
+		     how++) {
+			const int n = *how == '*' ? va_arg(all, int) : 0;
+			is_wide |= *how == 'l' || *how == 'L';
+			if (*how == '.')
+				has_most = true;
+			else if (has_most && *how == '*')
+				most = static_cast<usize>(n);
+			else if (has_most && *how >= '0' && *how <= '9')
+				most = 10 * most +
+				       static_cast<usize>(*how - '0');
+		}
+		if (*how && std::strchr("diouxXcp", *how)) {
+			(void)va_arg(all, long);
+		} else if (*how && std::strchr("aAeEfFgG", *how)) {
+			if (is_wide)
+				(void)va_arg(all, long double);
+			else
+				(void)va_arg(all, double);
+		} else if (*how == 's' && !is_wide) {
+			const char *const text = va_arg(all, const char *);
+			if (!has_most)
+				most = ~usize{0};
+			const usize n = text ? length(text, most) : 0;
+			if (text)
+				model::detail::plain_access(
+					text, n < most ? n + 1 : n, false,
+					caller);
+		} else if (*how != '%' && *how != 'm') {
+			return false;
+		}
+	}
+	return true;
 }
 
-/* null: it is not. */
-void refused(const char *name, const void *caller)
+/* Tells of what a function reads that prints by this format. */
+void reads_format(const char *how, std::va_list all, const void *caller)
 {
-	if (name && model::detail::cpu_runs())
-		model::detail::refuse(name, caller);
+	std::va_list own;
+
+	if (!model::detail::in_body)
+		return;
+	touched(how, length(how, ~usize{0}) + 1, false, caller);
+	va_copy(own, all);
+	const bool is_known = reads_texts(how, own, caller);
+	va_end(own);
+	if (!is_known && model::detail::cpu_runs())
+		model::detail::refuse("a format with %n, a wide text, or "
+				      "numbers of arguments",
+				      caller);
 }
 
 klock::arch::site place(const void *caller)
@@ -373,56 +430,94 @@ KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
 	return const_cast<void *>(found);
 }
 
-/* Whether this format has a %s, or a %n, with whatever between. */
-static bool klock_prints_text(const char *how)
-{
-	const model::detail::checker_runs now;
+/* -- Functions that print by a format ----------------------------------------
+ */
 
-	for (bool within = false; *how; how++) {
-		if (within && __real_strchr("sSn", *how))
-			return true;
-		within =
-			*how == '%'
-				? !within
-				: within && __real_strchr(" #$'*+,-."
-							  "0123456789IhjlLqtwz",
-							  *how);
+KLOCK_WRAPPED(int, vfprintf, FILE *to, const char *how, std::va_list all)
+{
+	reads_format(how, all, KLOCK_CALLER);
+	return apart(__real_vfprintf, to, how, all);
+}
+KLOCK_WRAPPED(int, vprintf, const char *how, std::va_list all)
+{
+	reads_format(how, all, KLOCK_CALLER);
+	return apart(__real_vprintf, how, all);
+}
+
+static int klock_prints_into(char *to, usize bytes, const char *how,
+			     std::va_list all, const void *caller);
+
+KLOCK_WRAPPED(int, vsnprintf, char *to, usize bytes, const char *how,
+	      std::va_list all)
+{
+	return klock_prints_into(to, bytes, how, all, KLOCK_CALLER);
+}
+KLOCK_WRAPPED(int, vsprintf, char *to, const char *how, std::va_list all)
+{
+	return klock_prints_into(to, INT_MAX, how, all, KLOCK_CALLER);
+}
+
+/* It prints twice: at first, nowhere, for the number of characters. */
+static int klock_prints_into(char *to, usize bytes, const char *how,
+			     std::va_list all, const void *caller)
+{
+	reads_format(how, all, caller);
+	if (bytes && model::detail::in_body) {
+		std::va_list own;
+		va_copy(own, all);
+		const int n = apart(__real_vsnprintf, nullptr, 0, how, own);
+		va_end(own);
+		touched(to, std::min(bytes, static_cast<usize>(n) + 1), true,
+			caller);
 	}
-	return false;
+	return apart(__real_vsnprintf, to, bytes, how, all);
 }
 
 /* Variadic functions call the form that takes a va_list. */
-#define KLOCK_BY_LIST(NAME, HOW, CALL)                                         \
+#define KLOCK_BY_LIST(CALL)                                                    \
 	{                                                                      \
 		std::va_list all;                                              \
                                                                                \
-		reads_format(HOW, KLOCK_CALLER);                               \
-		refused(NAME, KLOCK_CALLER);                                   \
-		va_start(all, HOW);                                            \
+		va_start(all, how);                                            \
 		const int n = CALL;                                            \
 		va_end(all);                                                   \
 		return n;                                                      \
 	}
 KLOCK_WRAPPED(int, printf, const char *how, ...)
-KLOCK_BY_LIST(klock_prints_text(how) ? "printf() of a text" : nullptr, how,
-	      std::vprintf(how, all))
+KLOCK_BY_LIST((reads_format(how, all, KLOCK_CALLER),
+	       apart(__real_vprintf, how, all)))
 KLOCK_WRAPPED(int, fprintf, FILE *to, const char *how, ...)
-KLOCK_BY_LIST(klock_prints_text(how) ? "fprintf() of a text" : nullptr, how,
-	      std::vfprintf(to, how, all))
+KLOCK_BY_LIST((reads_format(how, all, KLOCK_CALLER),
+	       apart(__real_vfprintf, to, how, all)))
+KLOCK_WRAPPED(int, snprintf, char *to, usize bytes, const char *how, ...)
+KLOCK_BY_LIST(klock_prints_into(to, bytes, how, all, KLOCK_CALLER))
+KLOCK_WRAPPED(int, sprintf, char *to, const char *how, ...)
+KLOCK_BY_LIST(klock_prints_into(to, INT_MAX, how, all, KLOCK_CALLER))
 
-KLOCK_WRAPPED(int, vprintf, const char *how, std::va_list all)
+/* -- Others ---------------------------------------------------------------- */
+
+static void klock_swap(char *a, char *b, usize bytes)
 {
-	reads_format(how, KLOCK_CALLER);
-	refused(klock_prints_text(how) ? "vprintf() of a text" : nullptr,
-		KLOCK_CALLER);
-	return __real_vprintf(how, all);
+	const model::detail::checker_runs now;
+
+	for (usize i = 0; i < bytes; i++)
+		std::swap(a[i], b[i]);
 }
-KLOCK_WRAPPED(int, vfprintf, FILE *to, const char *how, std::va_list all)
+
+/* The C library's copies elements, of which the code's function would tell. */
+KLOCK_WRAPPED(void, qsort, void *all, usize many, usize bytes,
+	      int (*compare)(const void *, const void *))
 {
-	reads_format(how, KLOCK_CALLER);
-	refused(klock_prints_text(how) ? "vfprintf() of a text" : nullptr,
-		KLOCK_CALLER);
-	return __real_vfprintf(to, how, all);
+	char *const first = static_cast<char *>(all);
+
+	if (!model::detail::cpu_runs())
+		return __real_qsort(all, many, bytes, compare);
+	touched(all, many * bytes, false, KLOCK_CALLER);
+	touched(all, many * bytes, true, KLOCK_CALLER);
+	for (usize sorted = 1; sorted < many; sorted++)
+		for (char *at = first + sorted * bytes;
+		     at > first && compare(at - bytes, at) > 0; at -= bytes)
+			klock_swap(at - bytes, at, bytes);
 }
 
 /* -- The compiler's atomics --------------------------------------------------

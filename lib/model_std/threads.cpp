@@ -33,6 +33,8 @@ using klock::u32;
 using klock::u64;
 using klock::usize;
 
+constinit thread_local int own_errno = 0;
+
 unsigned statics; /* of a world that are being made: they nest */
 
 /* The words of those that were used in this execution. */
@@ -243,6 +245,8 @@ void model::detail::forget_locks()
 	locks.clear();
 	depths.clear();
 }
+
+void model::detail::set_errno(int what) { own_errno = what; }
 
 void model::detail::look_for_held(const void *from, klock::usize bytes,
 				  const void *caller)
@@ -583,12 +587,12 @@ KLOCK_WRAPPED(pthread_t, pthread_self)
 		       ? reinterpret_cast<pthread_t>(&names[model::cpu()])
 		       : __real_pthread_self();
 }
-/* Functions that would set it are refused, but those of arithmetic. */
+/* Functions that would set it are refused, or set it by set_errno(); but those
+ * of arithmetic. */
 KLOCK_WRAPPED(int *, __errno_location)
 {
-	static constinit thread_local int own = 0;
-
-	return model::detail::cpu_runs() ? &own : __real___errno_location();
+	return model::detail::cpu_runs() ? &own_errno
+					 : __real___errno_location();
 }
 
 /*

@@ -11,6 +11,9 @@ namespace model::detail {
 /* A world is made: no lock was used. */
 void forget_locks();
 
+/* Sets the running CPU's. */
+void set_errno(int what);
+
 /* Reports locks in this memory, which is about to end, that are held. */
 void look_for_held(const void *at, klock::usize bytes, const void *caller);
 

@@ -752,9 +752,8 @@ TEST_CASE("untold: a shared library that is compiled for the checker is seen")
 	CHECK(found([](shared &s) {
 		      library::copy(s.text, s.other, 8);
 	      }).found == bug::data_race);
-	CHECK(found([](shared &s) {
-		      library::print(s.text, 8, 1);
-	      }).message.find("refused: snprintf()") == 0);
+	CHECK(found([](shared &s) { library::print(s.text, 8, 1); }).found ==
+	      bug::data_race);
 	library::print(mine.text, sizeof(mine.text), 12);
 	CHECK(!std::strcmp(mine.text, "12"));
 }
@@ -810,9 +809,9 @@ TEST_CASE("untold: each name is harmless, seen or refused")
 	CHECK(what_is("__udivti3") == imported::harmless);
 	CHECK(what_is("_ZSt20__throw_length_errorPKc") == imported::harmless);
 	for (const char *const name :
-	     {"__isoc23_sscanf", "__isoc23_strtol", "__memcpy_chk",
-	      "__printf_chk", "frexp", "sincos", "nan", "lgamma", "strtod",
-	      "strfry", "pthread_join", "__gnu_of_2030",
+	     {"__isoc23_sscanf", "__memcpy_chk", "__printf_chk", "frexp",
+	      "sincos", "nan", "lgamma", "strcoll", "strfry", "pthread_join",
+	      "__gnu_of_2030",
 	      "_ZSt20_Rb_tree_black_countPKSt18_Rb_tree_node_baseS1_",
 	      "_ZNSt18condition_variable10notify_oneEv", "__atomic_load_16",
 	      "atomic_flag_test_and_set_explicit", "std", "f", ""})
