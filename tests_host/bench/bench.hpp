@@ -37,8 +37,9 @@ struct yielding_lock : klock::detail::sleepers_lock {
 
 /* The peers of sleeping locks; those that readers share come last. */
 inline const std::vector<std::string> sleeping_peers = {
-	"pthread_mutex", "pthread_mutex PI", "absl Mutex",
-	"nsync_mu",	 "pthread_rwlock",   "std::shared_mutex"};
+	"pthread_mutex",  "pthread_mutex PI", "std::atomic wait",
+	"absl Mutex",	  "nsync_mu",	      "vsync mutex",
+	"pthread_rwlock", "std::shared_mutex"};
 
 /* The floors that a read of a lock that readers share is compared with. */
 const std::vector<row> &shared_floors();

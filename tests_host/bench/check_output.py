@@ -32,7 +32,7 @@ FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
          "scaling.csv": True, "sequences.csv": False, "sizes.csv": False,
          "bars.csv": False}
 # The locks that must be in the files on locks that sleep.
-SLEEPERS = ("mutex", "mutex (hosted)", "pthread_mutex")
+SLEEPERS = ("mutex", "mutex (hosted)", "pthread_mutex", "std::atomic wait")
 # An unlock hands these over: the waiter is not only told.
 LENDING = ("inheriting_mutex", "pthread_mutex PI")
 SHARED_SLEEPERS = ("shared_mutex", "shared_mutex (hosted)", "pthread_rwlock",

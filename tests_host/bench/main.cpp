@@ -189,7 +189,9 @@ void introduce(context &c)
 		  " GHz (cycles are of this clock); PAUSE " +
 		  fixed(c.here.cycles_a_pause, 0) + " cycles\n");
 	c.out.say("compiler " __VERSION__ ", x86 port in user mode\n");
-	for (const std::string &name : missing_peers())
+	for (const std::string &name : peers_found())
+		c.out.say("peers of: " + name + "\n");
+	for (const std::string &name : peers_missing())
 		c.out.say("not found, left out: " + name + "\n");
 	if (c.opts.smoke)
 		c.out.say("SMOKE RUN: the figures mean nothing\n");

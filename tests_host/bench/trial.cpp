@@ -708,7 +708,16 @@ std::vector<const row *> all_of(const std::vector<row> &rows)
 	return found;
 }
 
-std::vector<std::string> missing_peers()
+std::vector<std::string> peers_found()
+{
+	std::vector<std::string> names;
+
+	for_each_library(
+		[&]<typename Library>() { names.emplace_back(Library::name); });
+	return names;
+}
+
+std::vector<std::string> peers_missing()
 {
 	std::vector<std::string> names;
 

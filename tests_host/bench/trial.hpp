@@ -665,8 +665,9 @@ std::vector<const row *> all_of(const std::vector<row> &);
 /* No trial has more threads a core. */
 inline constexpr unsigned most_threads_a_core = 8;
 
-/* The peers that were not found when this was built. */
-std::vector<std::string> missing_peers();
+/* The libraries of peers that this was built with, and without. */
+std::vector<std::string> peers_found();
+std::vector<std::string> peers_missing();
 
 /* -- Trials in rounds --------------------------------------------------- */
 

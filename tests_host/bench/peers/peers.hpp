@@ -7,12 +7,14 @@
  */
 #pragma once
 
+#include "qspinlock.hpp"
 #ifdef KLOCK_BENCH_WITH_CK
 #include "ck.h"
 #endif
 
 #include <klock/selftest/locks.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <semaphore>
@@ -33,6 +35,12 @@
 #endif
 #ifdef KLOCK_BENCH_WITH_NSYNC
 #include <nsync.h>
+#endif
+#ifdef KLOCK_BENCH_WITH_LIBVSYNC
+#include <vsync/spinlock/mcslock.h>
+#include <vsync/spinlock/ticketlock.h>
+#include <vsync/spinlock/ttaslock.h>
+#include <vsync/thread/mutex.h>
 #endif
 
 namespace bench {
@@ -109,6 +117,33 @@ struct standard_mutex : any_number {
 	std::mutex mutex;
 };
 
+/*
+ * The mutex that std::atomic's wait() makes: 1 held, 2 held and waited for
+ * (Drepper, "Futexes Are Tricky", 2011, section 6).
+ */
+struct waiting_atomic : any_number {
+	void lock()
+	{
+		if (try_lock())
+			return;
+		while (state.exchange(2, std::memory_order_acquire))
+			state.wait(2, std::memory_order_relaxed);
+	}
+	bool try_lock()
+	{
+		int free = 0;
+
+		return state.compare_exchange_strong(free, 1,
+						     std::memory_order_acquire);
+	}
+	void unlock()
+	{
+		if (state.exchange(0, std::memory_order_release) == 2)
+			state.notify_one();
+	}
+	std::atomic<int> state{0};
+};
+
 struct system_rwlock : any_number {
 	void lock() { pthread_rwlock_wrlock(&rwlock); }
 	void unlock() { pthread_rwlock_unlock(&rwlock); }
@@ -160,12 +195,16 @@ struct standard_monitor : standard_mutex {
 using semaphore_peers =
 	list<turn_peer<"sem_t", system_semaphore>,
 	     turn_peer<"std::counting_semaphore", standard_semaphore>>;
+
 struct system_library {
+	static constexpr const char *name = "pthread and C++";
 	using locks = list<
 		peer<"pthread_spinlock", system_spinlock, service::none,
 		     "ttas_lock">,
 		peer<"pthread_mutex", system_mutex, service::none, "none">,
-		peer<"pthread_mutex PI", lending_mutex, service::none, "none">>;
+		peer<"pthread_mutex PI", lending_mutex, service::none, "none">,
+		peer<"std::atomic wait", waiting_atomic, service::none,
+		     "none">>;
 	using shared = list<
 		shared_peer<"pthread_rwlock", system_rwlock, false, "none">,
 		shared_peer<"std::shared_mutex", standard_shared_mutex, false,
@@ -278,6 +317,7 @@ struct ck_br : any_number {
 };
 
 struct ck_library {
+	static constexpr const char *name = "Concurrency Kit";
 	using locks =
 		list<peer<"ck ticket", ck_ticket, service::fifo, "ticket_lock">,
 		     peer<"ck ticket pb", ck_ticket_paced, service::fifo,
@@ -334,6 +374,7 @@ struct tbb_queuing_rw_mutex : any_number {
 };
 
 struct tbb_library {
+	static constexpr const char *name = "oneTBB";
 	using locks = list<peer<"tbb spin_mutex", tbb_spin_mutex, service::none,
 				"ttas_lock">,
 			   peer<"tbb queuing_mutex", tbb_queuing_mutex,
@@ -372,6 +413,7 @@ struct abseil_monitor : abseil_mutex {
 };
 
 struct abseil_library {
+	static constexpr const char *name = "Abseil";
 	using locks =
 		list<peer<"absl SpinLock", abseil_spinlock, service::none,
 			  "backoff_ttas_lock">,
@@ -401,6 +443,7 @@ struct nsync_monitor : nsync_mutex {
 };
 
 struct nsync_library {
+	static constexpr const char *name = "nsync";
 	using locks =
 		list<peer<"nsync_mu", nsync_mutex, service::none, "none">>;
 	using shared =
@@ -408,6 +451,65 @@ struct nsync_library {
 	using monitors = list<turn_peer<"nsync_cv", nsync_monitor>>;
 };
 #endif
+
+#ifdef KLOCK_BENCH_WITH_LIBVSYNC
+/* -- libvsync's -- */
+
+struct vsync_ticket : any_number {
+	vsync_ticket() { ticketlock_init(&at); }
+	void lock() { ticketlock_acquire(&at); }
+	bool try_lock() { return ticketlock_tryacquire(&at); }
+	void unlock() { ticketlock_release(&at); }
+	ticketlock_t at;
+};
+
+struct vsync_ttas : any_number {
+	vsync_ttas() { ttaslock_init(&at); }
+	void lock() { ttaslock_acquire(&at); }
+	bool try_lock() { return ttaslock_tryacquire(&at); }
+	void unlock() { ttaslock_release(&at); }
+	ttaslock_t at;
+};
+
+struct vsync_mcs : any_number {
+	using node = mcs_node_t;
+	static constexpr bool node_may_live_on_stack = true;
+	vsync_mcs() { mcslock_init(&at); }
+	void lock(node &mine) { mcslock_acquire(&at, &mine); }
+	bool try_lock(node &mine) { return mcslock_tryacquire(&at, &mine); }
+	void unlock(node &mine) { mcslock_release(&at, &mine); }
+	mcslock_t at;
+};
+
+struct vsync_mutex : any_number {
+	vsync_mutex() { vmutex_init(&at); }
+	void lock() { vmutex_acquire(&at); }
+	void unlock() { vmutex_release(&at); }
+	vmutex_t at;
+};
+
+struct libvsync_library {
+	static constexpr const char *name = "libvsync";
+	using locks =
+		list<peer<"vsync ticket", vsync_ticket, service::fifo,
+			  "ticket_lock">,
+		     peer<"vsync ttas", vsync_ttas, service::none, "ttas_lock">,
+		     peer<"vsync mcs", vsync_mcs, service::fifo, "mcs_lock">,
+		     peer<"vsync mutex", vsync_mutex, service::none, "none">>;
+	using shared = list<>;
+	using monitors = list<>;
+};
+#endif
+
+/* -- Linux's, by its description -- */
+
+struct linux_library {
+	static constexpr const char *name = "Linux, by its description";
+	using locks = list<peer<"qspinlock", qspinlock<1024>, service::fifo,
+				"queued_lock">>;
+	using shared = list<>;
+	using monitors = list<>;
+};
 
 /* -- The table -- */
 
@@ -427,6 +529,10 @@ void for_each_library(Visit visit)
 #ifdef KLOCK_BENCH_WITH_NSYNC
 	visit.template operator()<nsync_library>();
 #endif
+#ifdef KLOCK_BENCH_WITH_LIBVSYNC
+	visit.template operator()<libvsync_library>();
+#endif
+	visit.template operator()<linux_library>();
 	visit.template operator()<system_library>();
 }
 
@@ -469,6 +575,9 @@ inline constexpr const char *peers_not_found[] = {
 #endif
 #ifndef KLOCK_BENCH_WITH_NSYNC
 	"nsync (libnsync-dev)",
+#endif
+#ifndef KLOCK_BENCH_WITH_LIBVSYNC
+	"libvsync (KLOCK_BENCH_LIBVSYNC)",
 #endif
 	nullptr};
 
