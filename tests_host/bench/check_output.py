@@ -237,6 +237,20 @@ def loops_not_noticed():
                 yield f"not noticed: the loops of work() that {fault}"
 
 
+def tables(out, locks):
+    """Yields what the README's tables lack: some rows of which they are made."""
+    made = subprocess.run(
+        [sys.executable, ROOT / "tests_host/bench/tables.py", out], text=True,
+        capture_output=True)
+    if made.returncode:
+        yield f"tables.py: status {made.returncode}: {made.stderr}"
+    for name, wanted in (("measured", locks), ("shared", SHARED_SLEEPERS),
+                         ("crowded", WAITERS), ("sleep", SLEEPERS)):
+        table = made.stdout.partition(f"{name}:\n")[2]
+        yield from (f"tables.py: {name}: no row of {lock}" for lock in wanted
+                    if f"\n| {lock} |" not in table)
+
+
 def full_disk(bench):
     """Returns the faults of a run that cannot write its files."""
     with tempfile.TemporaryDirectory() as folder:
@@ -299,6 +313,7 @@ def main():
         found += faults(name, rows, rows_of)
         if name == "uncontended.csv" or name not in FILES:
             found += must_fail(name, rows, rows_of)
+    found += tables(out, locks)
     for line in found:
         print(line)
     print(f"{len(locks)} locks, {len(shared)} that readers share, "
