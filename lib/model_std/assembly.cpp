@@ -23,6 +23,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -54,6 +55,7 @@ struct instruction {
 	unsigned char *at;
 	unsigned char was[sizeof(trap)];
 	std::string text, function;
+	bool of_function = false;
 	bool nobodys = false;
 };
 
@@ -180,6 +182,7 @@ struct listing {
 		function = name;
 		start = at;
 		evidence.clear();
+		stores.clear();
 		is_checked = !is_checkers(function) || has_code(function);
 		is_told =
 			!model::detail::sees_plain() || is_checkers(function) ||
@@ -189,16 +192,21 @@ struct listing {
 	{
 		if (is_type_of_function(at))
 			return;
+		is_told |= text.find("<__tsan_") != text.npos;
 		if (is_checked && is_untold(text))
 			add_trap(at, text);
-		is_told |= text.find("<__tsan_") != text.npos;
-		if (!is_told && evidence.empty() && reads(text))
+		else if (!is_told && text.find("stos ") != text.npos)
+			stores.push_back({at, std::string(text)});
+		else if (!is_told && evidence.empty() && reads(text))
 			evidence = text;
 	}
 	void end()
 	{
 		if (!is_told && !evidence.empty())
-			add_trap(start, evidence);
+			add_trap(start, evidence, true);
+		for (const auto &[at, text] : stores)
+			if (!is_told)
+				add_trap(at, text);
 		is_told = true;
 	}
 
@@ -219,16 +227,19 @@ struct listing {
 				   mark, sizeof(mark)) == 0;
 	}
 
-	void add_trap(usize at, string_view text) const
+	void add_trap(usize at, string_view text,
+		      bool of_function = false) const
 	{
 		all.push_back({reinterpret_cast<unsigned char *>(base + at),
 			       {},
 			       std::string(text),
-			       function});
+			       function,
+			       of_function});
 	}
 
 	usize base, start = 0;
 	std::string function, evidence;
+	std::vector<std::pair<usize, std::string>> stores;
 	bool is_checked = false, is_told = true;
 };
 
@@ -388,7 +399,8 @@ const model::detail::trapped *model::detail::trap_of(const void *context)
 
 	if (!i)
 		return nullptr;
-	one = {i->at, i->text.c_str(), i->function.c_str()};
+	one = {i->at, i->text.c_str(), i->function.c_str(), i->was[0],
+	       i->of_function};
 	return &one;
 }
 

@@ -8,7 +8,7 @@ extern "C" void beyond(int *to);
 extern "C" void other(int *to);
 extern "C" void part_calls(int *to);
 extern "C" void part_calls_other(int *to);
-extern "C" void part_fences(int *to);
+extern "C" void part_reads_time(int *to);
 
 void part_calls(int *to) { beyond(to); }
 
@@ -20,10 +20,10 @@ void part_calls_other(int *to)
 	call(to);
 }
 
-void part_fences(int *)
+void part_reads_time(int *)
 {
 #if defined(__x86_64__)
-	__asm__ volatile("mfence" ::: "memory");
+	__asm__ volatile("rdtsc" ::: "rax", "rdx", "memory");
 #elif defined(__aarch64__)
 	__asm__ volatile("dmb ish" ::: "memory");
 #endif

@@ -51,13 +51,16 @@ TEST_CASE("parts: a function whose address is taken is refused")
 }
 
 #if defined(__x86_64__)
-TEST_CASE("parts: an exchange with a fixed address is refused")
+TEST_CASE("parts: an exchange with a fixed address is seen")
 {
-	CHECK(said([](counter &) {
+	CHECK(said([](counter &c) {
 		      int was = 1;
 		      __asm__ volatile("xchg %0, part_word"
 				       : "+r"(was)::"memory");
-	      }).find("refused: xchg ") == 0);
+		      /* One of the two CPUs finds it. */
+		      if (was)
+			      c.count++;
+	      }) == "ok");
 }
 #endif
 
@@ -80,9 +83,9 @@ TEST_CASE("parts: a library that is opened later is looked through")
 			      does(&c.count);
 		      }) == "refused: other(), of which the checker cannot "
 			    "see what it does");
-		CHECK(said([does = of("part_fences")](counter &c) {
+		CHECK(said([does = of("part_reads_time")](counter &c) {
 			      does(&c.count);
-		      }).find("in part_fences: inline assembly") !=
+		      }).find("in part_reads_time: inline assembly") !=
 		      std::string::npos);
 		::dlclose(part);
 		CHECK(said([](counter &) {}) == "ok");

@@ -243,6 +243,8 @@ bool goes_on_after_trap(void *context)
 			     (is_of_library(where) && !detail::sees_plain());
 
 	if (by_cpu && !nobodys && explores) {
+		if (the_checker().looks.adopts(*t, context))
+			return true;
 		hooked::running = nullptr;
 		the_checker().runs.refuse(text_of(*t), where);
 	}

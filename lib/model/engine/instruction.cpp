@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "instruction.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace model {
 
 namespace {
@@ -98,6 +101,52 @@ constexpr form forms[] = {
 	{0xdb, 0xdb, any, 7, 10, does::write},
 };
 
+using klock::arch::hooked::update;
+
+/* Describes an instruction that locks. Of two opcodes, the first is of bytes.
+ */
+struct atomic_form {
+	u16 first, last;
+	u8 digit;
+	update by{};
+	/* The register, or the number behind it; a bit by one of these. swap,
+	 * pair: cmpxchg, cmpxchg8b. */
+	enum class from : u8 { given, one, ones, bit, swap, pair } operand{};
+	bool number = false;
+};
+
+/* Not: adc, sbb, neg, cmpxchg16b. */
+constexpr atomic_form atomics[] = {
+	{0x00, 0x01, any, update::add},
+	{0x08, 0x09, any, update::bit_or},
+	{0x20, 0x21, any, update::bit_and},
+	{0x28, 0x29, any, update::subtract},
+	{0x30, 0x31, any, update::bit_xor},
+	{0x86, 0x87, any, update::exchange},
+	{0x0fc0, 0x0fc1, any, update::add},
+	{0x0fb0, 0x0fb1, any, {}, atomic_form::from::swap},
+	{0x0fc7, 0x0fc7, 1, {}, atomic_form::from::pair},
+	{0xfe, 0xff, 0, update::add, atomic_form::from::one},
+	{0xfe, 0xff, 1, update::subtract, atomic_form::from::one},
+	{0xf6, 0xf7, 2, update::bit_xor, atomic_form::from::ones},
+	{0x0fab, 0x0fab, any, update::bit_or, atomic_form::from::bit},
+	{0x0fb3, 0x0fb3, any, update::bit_and, atomic_form::from::bit},
+	{0x0fbb, 0x0fbb, any, update::bit_xor, atomic_form::from::bit},
+	{0x0fba, 0x0fba, 5, update::bit_or, atomic_form::from::bit, true},
+	{0x0fba, 0x0fba, 6, update::bit_and, atomic_form::from::bit, true},
+	{0x0fba, 0x0fba, 7, update::bit_xor, atomic_form::from::bit, true},
+	{0x81, 0x81, 0, update::add, {}, true},
+	{0x81, 0x81, 1, update::bit_or, {}, true},
+	{0x81, 0x81, 4, update::bit_and, {}, true},
+	{0x81, 0x81, 5, update::subtract, {}, true},
+	{0x81, 0x81, 6, update::bit_xor, {}, true},
+	{0x80, 0x83, 0, update::add, {}, true},
+	{0x80, 0x83, 1, update::bit_or, {}, true},
+	{0x80, 0x83, 4, update::bit_and, {}, true},
+	{0x80, 0x83, 5, update::subtract, {}, true},
+	{0x80, 0x83, 6, update::bit_xor, {}, true},
+};
+
 struct decoder {
 	const u8 *next;
 	u64 at; /* the address of that byte */
@@ -107,9 +156,12 @@ struct decoder {
 	u8 repeats = 0;	      /* f2, f3 */
 	bool local = false;   /* %fs */
 	bool strange = false; /* other prefixes */
-	bool wide = false;    /* operands of 8 bytes */
+	bool locks = false;
+	bool has_rex = false;
+	bool wide = false; /* operands of 8 bytes */
 	bool long_one = false, is_256 = false;
-	u8 more = 0; /* fourth bits: 1 of the base, 2 of the index */
+	u8 more = 0; /* fourth bits: 1 of the base, 2 of the index, 4 of the
+			register */
 	u16 opcode = 0;
 
 	u8 byte()
@@ -133,6 +185,11 @@ struct decoder {
 	void read_opcode();
 	u64 address(u8 mode, u8 number_behind);
 	footprint string() const;
+	u64 value_of(u8 number, usize bytes) const;
+	footprint fence(u8 mode) const;
+	footprint operands_of(const atomic_form &, u8 reg, u64 where,
+			      usize bytes);
+	footprint atomic(u8 mode);
 	form form_of(u8 digit) const;
 	footprint find();
 };
@@ -146,15 +203,18 @@ void decoder::read_prefixes()
 			repeats = *next;
 		else if (*next == 0x64)
 			local = true;
-		else if (*next == 0x65 || *next == 0x67 || *next == 0xf0)
+		else if (*next == 0xf0)
+			locks = true;
+		else if (*next == 0x65 || *next == 0x67)
 			strange = true;
 		else if (*next != 0x2e && *next != 0x3e)
 			break;
 	}
 	if (*next >> 4 == 4) {
 		const u8 rex = byte();
+		has_rex = true;
 		wide = rex & 8;
-		more = rex & 3;
+		more = rex & 7;
 	}
 }
 
@@ -222,6 +282,116 @@ footprint decoder::string() const
 	return found;
 }
 
+/* lfence, mfence and sfence, which have no operand; another accesses nothing.
+ */
+footprint decoder::fence(u8 mode) const
+{
+	using klock::order;
+	constexpr order orders[] = {order::acquire, order::seq_cst,
+				    order::release};
+	const unsigned digit = mode >> 3 & 7;
+	footprint found;
+
+	if (opcode == 0x0fae && digit >= 5 && !repeats && !word) {
+		found.is = footprint::what::fence;
+		found.fence = orders[digit - 5];
+	}
+	return found;
+}
+
+/* A register's; of one byte, without REX, 4 .. 7 are the second bytes. */
+u64 decoder::value_of(u8 number, usize bytes) const
+{
+	const u64 mask = bytes == 8 ? ~u64{0} : (u64{1} << 8 * bytes) - 1;
+
+	if (bytes == 1 && !has_rex && number > 3)
+		return with.of[number - 4] >> 8 & mask;
+	return with.of[number] & mask;
+}
+
+/* The address of the word in which that bit is, and the bit in it. */
+static u64 word_of_bit(u64 at, u64 &bit, usize bytes)
+{
+	constexpr u64 sign = u64{1} << 63;
+	const unsigned shift = bytes == 8 ? 6 : bytes == 4 ? 5 : 4;
+	const u64 words = bit >> shift | (bit & sign ? ~(~u64{0} >> shift) : 0);
+
+	bit &= 8 * bytes - 1;
+	return at + words * bytes;
+}
+
+/* The operands of one that locks, whose memory is there. */
+footprint decoder::operands_of(const atomic_form &f, u8 reg, u64 where,
+			       usize bytes)
+{
+	using from = atomic_form::from;
+	footprint found;
+	u64 n = value_of(reg, bytes);
+
+	if (f.number)
+		n = number(f.first == 0x81 ? static_cast<u8>(word ? 2 : 4)
+					   : u8{1});
+	if (f.operand == from::one)
+		n = 1;
+	if (f.operand == from::ones)
+		n = ~u64{0};
+	if (f.operand == from::bit) {
+		if (!f.number && bytes == 4)
+			n = static_cast<u64>(static_cast<int>(n));
+		where = f.number ? where : word_of_bit(where, n, bytes);
+		n = u64{1} << (n & (8 * bytes - 1));
+		n = f.by == update::bit_and ? ~n : n;
+	}
+	found.is = footprint::what::update;
+	found.by = f.by;
+	found.operand = n;
+	if (f.operand == from::swap || f.operand == from::pair)
+		found.is = footprint::what::swap;
+	found.expected = value_of(0, bytes);
+	if (f.operand == from::pair) {
+		found.expected = value_of(0, 4) | value_of(2, 4) << 32;
+		found.operand = value_of(3, 4) | value_of(1, 4) << 32;
+	}
+	found.add(where, bytes, true);
+	return found;
+}
+
+/* xchg, and what locks: it is a fence, too. */
+footprint decoder::atomic(u8 mode)
+{
+	const u8 digit = mode >> 3 & 7;
+	const bool is_on_stack =
+		(mode & 7) == 4 && (*next & 7) == 4 && !(more & 1);
+	const auto is = [this, digit](const atomic_form &f) {
+		return opcode >= f.first && opcode <= f.last &&
+		       (f.digit == any || f.digit == digit);
+	};
+	const auto *const f =
+		std::find_if(std::begin(atomics), std::end(atomics), is);
+
+	if (f == std::end(atomics) || (opcode == 0x0fc7 && wide))
+		return {};
+	const bool is_byte = f->last > f->first && !(opcode & 1);
+	const usize bytes = f->operand == atomic_form::from::pair ? 8
+			    : is_byte				  ? 1
+								  : operand();
+	const u8 behind = !f->number	     ? u8{0}
+			  : f->first != 0x81 ? u8{1}
+			  : word	     ? u8{2}
+					     : u8{4};
+	const u64 where = address(mode, behind) + (local ? with.local : 0);
+	footprint found = operands_of(
+		*f, static_cast<u8>(digit | (more & 4) << 1), where, bytes);
+	found.fence = klock::order::seq_cst;
+	/* Linux's fence: it changes nothing of its own stack. */
+	if (is_on_stack && f->number && !found.operand &&
+	    f->by != update::bit_and) {
+		found.is = footprint::what::fence;
+		found.many = 0;
+	}
+	return found;
+}
+
 /* The opcode's form, by what is before and behind it; no bytes: it has none. */
 form decoder::form_of(u8 digit) const
 {
@@ -261,8 +431,12 @@ footprint decoder::find()
 		return string();
 
 	const u8 mode = byte();
+	if (mode >> 6 == 3)
+		return fence(mode);
+	if (locks || (opcode >= 0x86 && opcode <= 0x87))
+		return atomic(mode);
 	const form is = form_of(mode >> 3 & 7);
-	if (mode >> 6 == 3 || !is.bytes)
+	if (!is.bytes)
 		return found;
 	const u8 behind = is.number == operands ? static_cast<u8>(word ? 2 : 4)
 						: is.number;

@@ -3,10 +3,11 @@
  * instruction - the memory that an instruction of x86-64 accesses
  *
  * Those that compilers and inline assembly copy by are known: moves, string
- * instructions, simple arithmetic.
+ * instructions, simple arithmetic. So are those that lock, and fences.
  */
 #pragma once
 
+#include <klock/arch/engine.hpp>
 #include <klock/types.hpp>
 
 namespace model {
@@ -37,8 +38,17 @@ struct footprint {
 		return false;
 	}
 
+	bool is_known() const { return many || is == what::fence; }
+
 	one all[2] = {};
 	unsigned many = 0; /* 0: it accesses nothing, or is not known */
+
+	/* An instruction that locks updates the memory, or swaps it if it finds
+	 * what it expects, and is a fence. */
+	enum class what : u8 { plain, update, swap, fence } is = what::plain;
+	klock::arch::hooked::update by{};
+	u64 operand = 0, expected = 0;
+	klock::order fence{};
 };
 
 /* As an instruction numbers them: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 */

@@ -75,7 +75,7 @@ void lookout::end()
 	open_all();
 	for (mark &m : marked)
 		if (m.is_set)
-			*m.at = m.was;
+			*m.at = m.is_at_end;
 }
 
 void lookout::start_run(bool shows)
@@ -313,6 +313,9 @@ bool lookout::steps(void *context)
 	if (lifted && !stepping) {
 		*lifted->at = trap;
 		lifted = nullptr;
+		if (lent.at)
+			std::memcpy(lent.at, &lent.was, lent.bytes);
+		lent = {};
 	}
 	leave();
 	return true;
@@ -346,6 +349,7 @@ struct interrupted {
 	usize bytes; /* with what lies behind */
 	const u8 *instruction;
 	footprint does;
+	u64 found; /* the value that an atomic has read */
 
 	void *vectors() { return this + 1; }
 };
@@ -379,15 +383,38 @@ __asm__(".pushsection .text\n"
 	".size klock_has_told, . - klock_has_told\n"
 	".popsection");
 
+/* Returns the value that it has found. It orders as x86's do: all before it,
+ * all behind it. */
+u64 access_atomically(const footprint &f, const void *caller)
+{
+	constexpr auto whole = hooked::holds::other;
+	constexpr order sc = order::seq_cst;
+	const site s = detail::place_of_return(caller);
+	const u8 bytes = static_cast<u8>(f.all[0].bytes);
+	const hooked::window w{
+		f.all[0].at, bytes, 0, static_cast<u8>(8 * bytes), 0, whole};
+	u64 found = f.expected;
+
+	if (f.is == footprint::what::swap)
+		hooked::running->compare_exchange_or(w, found, f.operand, sc,
+						     sc, false, s);
+	else if (f.is == footprint::what::update)
+		found = hooked::running->rmw(w, f.by, f.operand, sc, s);
+	hooked::running->fence(f.fence, s);
+	return found;
+}
+
 /* The CPU goes on here, as if its code had called it. */
 void tell_of(interrupted *what)
 {
-	for (unsigned i = 0; i < what->does.many; i++) {
-		const footprint::one &a = what->does.all[i];
-		detail::plain_access(a.at, a.bytes, a.writes,
-				     what->instruction + 1,
+	const footprint &f = what->does;
+
+	if (f.is != footprint::what::plain)
+		what->found = access_atomically(f, what->instruction + 1);
+	for (unsigned i = 0; i < f.many && f.is == footprint::what::plain; i++)
+		detail::plain_access(f.all[i].at, f.all[i].bytes,
+				     f.all[i].writes, what->instruction + 1,
 				     detail::access_of::untold);
-	}
 	klock_has_told(what);
 }
 
@@ -413,7 +440,7 @@ bool lookout::goes_beyond(const tales::tale &t, const void *context) const
 {
 	const auto *const at = static_cast<const u8 *>(instruction_of(context));
 	const footprint does =
-		footprint_at({const_cast<u8 *>(at), *at, false}, context);
+		footprint_at({const_cast<u8 *>(at), *at, false, *at}, context);
 
 	for (unsigned i = 0; i < does.many; i++) {
 		const footprint::one &a = does.all[i];
@@ -430,9 +457,9 @@ bool lookout::marks(void *context)
 	u8 *const at =
 		static_cast<u8 *>(const_cast<void *>(instruction_of(context)));
 	const usize in_page = reinterpret_cast<usize>(at) % page;
-	const mark m{at, *at, false};
+	const mark m{at, *at, false, *at};
 
-	if (lifted || !footprint_at(m, context).many ||
+	if (lifted || !footprint_at(m, context).is_known() ||
 	    !protect(reinterpret_cast<char *>(at) - in_page, page,
 		     PROT_READ | PROT_WRITE | PROT_EXEC)) {
 		has_found = true;
@@ -449,6 +476,29 @@ void lookout::lift(mark &m, void *context)
 {
 	*m.at = m.was;
 	machine_of(context).gregs[REG_RIP] = reinterpret_cast<greg_t>(m.at);
+}
+
+/* The instruction itself is to find this value. */
+void lookout::lend(u64 value)
+{
+	const footprint::one &a = told_by_trap.all[0];
+
+	open_all();
+	lent = {const_cast<char *>(a.at), a.bytes, 0};
+	std::memcpy(&lent.was, lent.at, lent.bytes);
+	std::memcpy(lent.at, &value, lent.bytes);
+}
+
+bool lookout::adopts(const detail::trapped &t, void *context)
+{
+	u8 *const at = static_cast<u8 *>(const_cast<void *>(t.at));
+	const mark m{at, t.was, true, trap};
+
+	if (!detail::looks || lifted || t.of_function ||
+	    !footprint_at(m, context).is_known())
+		return false;
+	marked.push_back(m);
+	return tells(context, true);
 }
 
 bool lookout::tells(void *context, bool by_code)
@@ -468,6 +518,9 @@ bool lookout::tells(void *context, bool by_code)
 			    bytes - sizeof(*was));
 		lifted = mark_at(was->instruction);
 		told_by_trap = was->does;
+		if (told_by_trap.is != footprint::what::plain &&
+		    told_by_trap.many)
+			lend(was->found);
 		/* The stack is as it was, so that its states do not differ. */
 		std::memset(static_cast<void *>(was), 0, bytes);
 		lift(*lifted, context);
@@ -511,6 +564,7 @@ bool lookout::marks(void *)
 	return false;
 }
 bool lookout::tells(void *, bool) { return false; }
+bool lookout::adopts(const detail::trapped &, void *) { return false; }
 
 #endif
 

@@ -107,6 +107,11 @@ struct lookout {
 	 * of its accesses, on its own stack. Returns false if it is another.
 	 */
 	bool tells(void *context, bool by_code);
+	/*
+	 * Handles a trap of a list (model_std/assembly.cpp) likewise, from here
+	 * on. Returns false if it is not known what the instruction accesses.
+	 */
+	bool adopts(const detail::trapped &, void *context);
 
 	/* The instruction of the signal, and whether it writes. */
 	static const void *instruction_of(const void *context);
@@ -132,9 +137,11 @@ struct lookout {
 		u8 *at;
 		u8 was;
 		bool is_set;
+		u8 is_at_end; /* the byte that is there in the end */
 	};
 	mark *mark_at(const void *instruction);
 	void lift(mark &, void *context);
+	void lend(u64 value);
 	footprint footprint_at(const mark &, const void *context) const;
 	bool goes_beyond(const tales::tale &, const void *context) const;
 
@@ -151,8 +158,14 @@ struct lookout {
 	bool always = false;
 	bool is_closed = false;
 	std::vector<mark> marked;
-	mark *lifted = nullptr;	  /* for a single step of its instruction */
-	footprint told_by_trap;	  /* of that one */
+	mark *lifted = nullptr; /* for a single step of its instruction */
+	footprint told_by_trap; /* of that one */
+	/* Memory that has an atomic's value for that step, and its own. */
+	struct {
+		void *at = nullptr;
+		usize bytes = 0;
+		u64 was = 0;
+	} lent;
 	part parts[2 + max_cpus]; /* the world's, and the heaps */
 	tales of[max_cpus];
 	static constexpr usize ways = 1 << 17;

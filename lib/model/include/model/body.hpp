@@ -190,6 +190,8 @@ inline constinit bool trap_lifted = false;
 struct trapped {
 	const void *at;
 	const char *text, *function;
+	unsigned char was; /* the first byte under the trap */
+	bool of_function;  /* it stands for all of the function */
 };
 const trapped *trap_of(const void *context);
 
