@@ -83,7 +83,8 @@ struct domain {
 	static constexpr u32 max_chain = 64;
 	static inline constinit checked_tickets lock;
 };
-using inheriting = inheriting_mutex_in<domain>;
+using inheriting = inheriting_mutex_in<domain, 0>;
+using spinning_inheriting = inheriting_mutex_in<domain, 1, 1>;
 
 /* Set before an exploration: each begins with them. */
 inline void set_priorities(unsigned first, unsigned step)
@@ -103,8 +104,9 @@ struct among_equals {
 	~among_equals() { set_priorities(1, 1); }
 };
 
+template <typename Mutex>
 struct two_mutexes {
-	inheriting a, b;
+	Mutex a, b;
 	plain<unsigned> x, y;
 	/* who had a ended with it */
 	plain<bool> ended;
@@ -179,18 +181,21 @@ struct two_mutexes {
 	}
 };
 
-inline result lending(options how, const char *words)
+template <typename Mutex = inheriting>
+result lending(options how, const char *words)
 {
+	using two = two_mutexes<Mutex>;
+
 	how.sections = worlds::one_section_each(words);
 	set_priorities(1, 1);
-	two_mutexes::one_ends = std::strchr(words, '!');
-	return run<two_mutexes>(
+	two::one_ends = std::strchr(words, '!');
+	return run<two>(
 		how,
-		[words](two_mutexes &w, unsigned cpu) {
+		[words](two &w, unsigned cpu) {
 			is_over = false;
 			w.play(worlds::word_of(words, cpu));
 		},
-		[](two_mutexes &w) {
+		[](two &w) {
 			is_over = true;
 			check(w.a.try_lock_until(1) && w.b.try_lock(),
 			      "nobody let it go");
@@ -225,7 +230,7 @@ inline void make(inheriting_thread &thread, u32 priority)
  */
 inline result own_objects(const options &how, const char *roles)
 {
-	worlds::game g = threads_of<inheriting_mutex_in<unchecked>>(
+	worlds::game g = threads_of<inheriting_mutex_in<unchecked, 0>>(
 		roles, &worlds::world::sections);
 
 	g.thread_begins = [] { make(threads[model::cpu()], model::cpu() + 1); };

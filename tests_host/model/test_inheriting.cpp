@@ -19,6 +19,25 @@ TEST_CASE("inheriting_mutex: exclusion, and nobody sleeps for ever")
 	counts(25, 2, sections<inheriting>(one_each, "tl"));
 }
 
+TEST_CASE("inheriting_mutex: a turn before the queue, one before the sleep")
+{
+	using one = spinning_inheriting;
+
+	counts(64, 23, lending<one>({}, "a a"));
+	counts(128, 31, lending<one>({}, "a A"));
+	counts(126, 47, lending<one>({}, "a! a"));
+	counts(1388, 838, lending<one>({}, "a a ^"));
+	counts(4143, 2837, sections<one>(two_one, "ll"));
+	counts(240, 136, freed<one>(one_each, "Ll"));
+}
+
+/* If two queue, the second is not next, and does not look. */
+TEST_CASE("inheriting_mutex: a turn of each, and three", "[deep]")
+{
+	counts(310740, 146983, lending<spinning_inheriting>({}, "a a a"));
+	counts(67434, 28518, lending<spinning_inheriting>({}, "a ba b"));
+}
+
 TEST_CASE("inheriting_mutex: three wait by priority", "[deep]")
 {
 	counts(57486, 31530, lending({}, "a a a"));
@@ -138,8 +157,8 @@ TEST_CASE("inheriting_mutex: three make their own threads", "[deep]")
 TEST_CASE("inheriting_mutex: the domain's lock, preemptable tickets")
 {
 	set_priorities(1, 1);
-	counts(74, 24, sections<inheriting_mutex>(one_each, "ll"));
-	counts(1839, 1140, freed<inheriting_mutex>(one_each, "Ll"));
+	counts(182, 52, sections<inheriting_mutex>(one_each, "ll"));
+	counts(3897, 2184, freed<inheriting_mutex>(one_each, "Ll"));
 	set_priorities(1, 1);
 }
 

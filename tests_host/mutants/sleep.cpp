@@ -119,6 +119,8 @@ const world all_worlds[] = {
 	{"units brings w b by a handler",
 	 [] { return takes_and_brings<units>(one, "w", "b"); }},
 	{"lends a a", [] { return lends("a a"); }},
+	{"lends spinning a a",
+	 [] { return lending<spinning_inheriting>(some, "a a"); }},
 	{"lends ba a b", [] { return lends("ba a b"); }},
 	{"lends a A", [] { return lends("a A"); }},
 	{"inheriting in objects of their own lL",

@@ -3,6 +3,7 @@
 #include <klock/atomic.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/counted_lock.hpp>
+#include <klock/inheriting_mutex.hpp>
 #include <klock/mutex.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/print_counts.hpp>
@@ -572,7 +573,7 @@ TEST_CASE("queued_lock: without a node, a CPU pauses between two looks")
 } // namespace queued_tests
 
 /*
- * mutex, shared_mutex: some turns before a thread sleeps.
+ * mutex, shared_mutex, inheriting_mutex: some turns before a thread sleeps.
  */
 namespace spins_before_sleep_tests {
 
@@ -644,6 +645,30 @@ void shared(unsigned most)
 	spins_and_sleeps(most, read, unread, lock, unlock);
 }
 
+/* The threads of an inheriting mutex; one runs. */
+inheriting_thread threads[3];
+inheriting_thread *runs = &threads[0];
+
+struct by_thread {
+	explicit by_thread(unsigned number) { runs = &threads[number]; }
+	~by_thread() { runs = before; }
+
+      private:
+	inheriting_thread *const before = runs;
+};
+
+/* Thread 1 holds what thread 0 wants. */
+template <u32 Spins, u32 Looks>
+void inheriting()
+{
+	inheriting_mutex_in<inheritance, Spins, Looks> l;
+
+	spins_and_sleeps(
+		Spins + Looks, [&] { by_thread(1), l.lock(); },
+		[&] { by_thread(1), l.unlock(); }, [&] { l.lock(); },
+		[&] { l.unlock(); });
+}
+
 } // namespace
 
 TEST_CASE("spins before sleep: taken without a sleep if it comes free in time")
@@ -661,11 +686,48 @@ TEST_CASE("spins before sleep: taken without a sleep if it comes free in time")
 	shared<patient_shared_mutex<0>>(0);
 }
 
+TEST_CASE("inheriting_mutex: tries, then looks")
+{
+	inheriting<spins_before_sleep, 2 * spins_before_sleep>();
+	inheriting<3, 2>();
+	inheriting<3, 0>();
+	inheriting<0, 2>();
+	inheriting<0, 0>();
+}
+
+/* Threads 0 and 1 want what thread 2 holds. */
+TEST_CASE("inheriting_mutex: who is not next does neither")
+{
+	inheriting_mutex_in<inheritance, 3, 2> l;
+	const watched_turns watched;
+	unsigned turns = 0;
+
+	by_thread(2), l.lock();
+	in_park = [&] {
+		turns = watched.turns;
+		in_park = [&] {
+			by_thread(2), l.unlock();
+			by_thread(0), l.unlock();
+		};
+		const by_thread next(1);
+		l.lock();
+	};
+	l.lock();
+	CHECK(turns == 3 + 2);
+	CHECK(watched.turns == turns);
+	by_thread(1), l.unlock();
+}
+
 } // namespace spins_before_sleep_tests
 
 extern "C" {
 
 usize klock_os_thread(void) { return 1; }
+inheriting_thread *klock_os_inheriting_thread(void)
+{
+	return spins_before_sleep_tests::runs;
+}
+void klock_os_run_with_priority(inheriting_thread *, unsigned) {}
 void klock_os_unpark(usize) {}
 void klock_os_park(void)
 {

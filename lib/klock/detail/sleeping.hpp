@@ -297,10 +297,14 @@ struct inner_section {
 	inner_section &operator=(const inner_section &) = delete;
 
 	/* Releases the inner lock until the thread is notified or the deadline
-	 * has passed. Returns whether it was notified. */
+	 * has passed. Returns whether it was notified. It looks so many times
+	 * before it parks. */
+	template <u32 Looks = 0>
 	bool sleep(sleeper &me, const u64 *until)
 	{
 		leave();
+		for (u32 i = 0; i < Looks && !me.is_told(); i++)
+			cpu_relax();
 		me.park(until);
 		before = irq_save();
 		lock.lock();

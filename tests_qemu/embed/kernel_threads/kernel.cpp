@@ -500,20 +500,37 @@ const char *test_urgent_wakes()
 
 /* -- A thread is urgent while an urgent one waits for what it holds -- */
 
-void take_and_release(void *)
+void take_and_release(void *since)
 {
+	*static_cast<u64 *>(since) = klock::cycles();
 	const klock::guard held(sleepers::the_inheriting_mutex);
+}
+
+/* The delay of an inversion: how long the urgent one spins before its CPU is
+ * the holder's again, in spin iterations. */
+void print_delay(u64 cycles)
+{
+	constexpr u32 turns = 1000;
+	const u64 start = klock::cycles();
+
+	klock::relax_for(turns);
+	const u64 all = klock::cycles() - start;
+	boot::print("the holder went on %u spin iterations after an urgent "
+		    "thread wanted its lock\n",
+		    static_cast<u32>(cycles * turns / (all ? all : 1)));
 }
 
 void hold_and_look(void *was_lent)
 {
 	auto &lock = sleepers::the_inheriting_mutex;
+	u64 since = 0;
 
 	lock.lock();
-	thread &urgent = start(take_and_release, nullptr, true);
+	thread &urgent = start(take_and_release, &since, true);
 
 	while (!is_asleep(urgent))
 		give_way();
+	print_delay(klock::cycles() - since);
 	const bool is_lent = current().urgent;
 
 	lock.unlock();
