@@ -190,8 +190,8 @@ void model::detail::empty_heap()
 {
 	for (std::vector<block> &all : blocks)
 		all.clear();
-	forget_locks();
-	forget_files();
+	forget_threads();
+	forget_calls();
 	/* The C++ library counts its shared pointers by atomics then. */
 	__libc_single_threaded = false;
 }
@@ -354,6 +354,7 @@ KLOCK_WRAPPED(void *, __cxa_allocate_exception, usize bytes)
 	void *const p = __real___cxa_allocate_exception(bytes);
 
 	model::detail::storage_is_given(p, bytes);
+	model::detail::exception_is_made(p);
 	return p;
 }
 

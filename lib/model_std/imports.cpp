@@ -16,12 +16,15 @@
 #include "threads.hpp"
 
 #include <model/body.hpp>
+#include <model/model.hpp>
+#include <model/places.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -82,10 +85,10 @@ constexpr string_view harmless[] = {
 	/* exceptions */
 	"_Unwind_*", "__gcc_personality_v0", "__gxx_personality_v0",
 	"__cxa_allocate_exception", "__cxa_free_exception", "__cxa_throw",
-	"__cxa_rethrow", "__cxa_begin_catch", "__cxa_end_catch",
-	"__cxa_get_exception_ptr", "__cxa_bad_cast", "__cxa_bad_typeid",
-	"__cxa_throw_bad_array_length", "__cxa_throw_bad_array_new_length",
-	"__cxa_pure_virtual", "__cxa_deleted_virtual", "__cxa_call_terminate",
+	"__cxa_rethrow", "__cxa_begin_catch", "__cxa_get_exception_ptr",
+	"__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_throw_bad_array_length",
+	"__cxa_throw_bad_array_new_length", "__cxa_pure_virtual",
+	"__cxa_deleted_virtual", "__cxa_call_terminate",
 	"__cxa_call_unexpected", "__cxa_init_primary_exception",
 	/* std::...: their ends, and what() */
 	"_ZNSt9exceptionD*", "_ZNKSt9exception4whatEv", "_ZNSt9bad_allocD*",
@@ -465,9 +468,14 @@ void looks_at_policy(arguments a, const void *caller)
 
 void looks_at_time(arguments a, const void *caller)
 {
+	const timespec &length = *reinterpret_cast<const timespec *>(a[0]);
+
 	touches(a[0], sizeof(timespec), false, caller);
 	if (a[1])
 		touches(a[1], sizeof(timespec), true, caller);
+	model::detail::time_passes(static_cast<usize>(length.tv_sec) *
+					   1'000'000'000 +
+				   static_cast<usize>(length.tv_nsec));
 }
 
 /*
@@ -667,6 +675,90 @@ void looks_at_input(arguments a, const void *caller)
 	touches(a[1], a[2], true, caller);
 }
 
+/*
+ * exception_ptr - counts whose exception it is; the last one destroys it
+ *
+ * The count orders: whoever lets the exception go comes before its end. An
+ * exception has a word of the checker's for that. Its number must be the same
+ * in each execution, though the address is not: how many its CPU had before.
+ */
+struct known_exception {
+	const void *at;
+	klock::u32 *word;
+};
+std::vector<known_exception> exceptions;
+klock::u32 words_of_exceptions[16][64];
+unsigned exceptions_of[16];
+
+klock::u32 *word_of(const void *exception, const void *caller)
+{
+	unsigned &mine = exceptions_of[model::cpu()];
+
+	for (const known_exception &e : exceptions)
+		if (e.at == exception)
+			return e.word;
+	if (mine == std::size(words_of_exceptions[0]))
+		model::detail::refuse("more than 64 exceptions of a CPU in a "
+				      "std::exception_ptr",
+				      caller);
+	exceptions.push_back(
+		{exception, &words_of_exceptions[model::cpu()][mine++]});
+	return exceptions.back().word;
+}
+
+void lets_go(const void *exception, const void *caller)
+{
+	namespace hooked = klock::arch::hooked;
+
+	if (!exception)
+		return;
+	const hooked::window w{word_of(exception, caller), 4, 0, 32, 0,
+			       hooked::holds::other};
+	hooked::running->rmw(w, hooked::update::add, 1, klock::order::acq_rel,
+			     model::detail::place_of_return(caller));
+}
+
+/* The pointer that the function is a member of. */
+void looks_at_exception_ptr(arguments a, const void *caller)
+{
+	touches(a[0], sizeof(void *), false, caller);
+}
+void looks_at_two_exception_ptrs(arguments a, const void *caller)
+{
+	looks_at_exception_ptr(a, caller);
+	looks_at_exception_ptr(a + 1, caller);
+}
+void changes_exception_ptr(arguments a, const void *caller)
+{
+	touches(a[0], sizeof(void *), true, caller);
+}
+void copies_exception_ptr(arguments a, const void *caller)
+{
+	looks_at_exception_ptr(a + 1, caller);
+	changes_exception_ptr(a, caller);
+}
+void changes_two_exception_ptrs(arguments a, const void *caller)
+{
+	changes_exception_ptr(a, caller);
+	changes_exception_ptr(a + 1, caller);
+}
+void looks_at_release(arguments a, const void *caller)
+{
+	changes_exception_ptr(a, caller);
+	lets_go(*reinterpret_cast<void *const *>(a[0]), caller);
+}
+
+/* A handler ends: perhaps it has the exception last. */
+void looks_at_end_of_catch(arguments, const void *caller)
+{
+	if (exceptions.empty())
+		return;
+	const std::exception_ptr caught = std::current_exception();
+	const void *at = nullptr;
+	std::memcpy(&at, &caught, sizeof(at));
+	lets_go(at, caller);
+}
+
 struct look {
 	string_view name;
 	void (*at)(arguments, const void *caller);
@@ -676,6 +768,22 @@ constexpr look looks[] = {
 	{"puts", looks_at_text},
 	{"fputs", looks_at_text},
 	{"nanosleep", looks_at_time},
+	{"__cxa_end_catch", looks_at_end_of_catch},
+	{"_ZSt17current_exceptionv", changes_exception_ptr},
+	{"_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+	 looks_at_exception_ptr},
+	{"_ZNSt15__exception_ptr13exception_ptrC?ERKS0_", copies_exception_ptr},
+	{"_ZNSt15__exception_ptr13exception_ptrC?*", changes_exception_ptr},
+	{"_ZNSt15__exception_ptr13exception_ptr4swapERS0_",
+	 changes_two_exception_ptrs},
+	{"_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv",
+	 looks_at_exception_ptr},
+	{"_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",
+	 looks_at_release},
+	{"_ZNSt15__exception_ptr13exception_ptrD?Ev", looks_at_release},
+	{"_ZNKSt15__exception_ptr13exception_ptr*", looks_at_exception_ptr},
+	{"_ZNSt15__exception_ptreqERKNS_13exception_ptrES2_",
+	 looks_at_two_exception_ptrs},
 	{"strtol", looks_at_number<std::strtol>},
 	{"strtoll", looks_at_number<std::strtoll>},
 	{"strtoul", looks_at_number<std::strtoul>},
@@ -751,11 +859,21 @@ const look *look_of(string_view name)
 } // namespace klock_own
 using namespace klock_own;
 
-void model::detail::forget_files()
+void model::detail::forget_calls()
 {
 	for (const place_in_file &p : places)
 		::lseek(p.file, p.at, SEEK_SET);
 	places.clear();
+	exceptions.clear();
+	std::fill(std::begin(exceptions_of), std::end(exceptions_of), 0u);
+}
+
+void model::detail::exception_is_made(const void *at)
+{
+	const checker_runs now;
+
+	std::erase_if(exceptions,
+		      [at](const known_exception &e) { return e.at == at; });
 }
 
 extern "C" model::detail::wrapped __start_klock_wrapped[],

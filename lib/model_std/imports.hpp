@@ -17,8 +17,11 @@ struct told {
 };
 std::vector<told> told_parts();
 
-/* A world is made: files are where they were. */
-void forget_files();
+/* A world is made: files are where they were, no exception is known. */
+void forget_calls();
+
+/* Forgets the exception that was at this address. */
+void exception_is_made(const void *);
 
 /* How often any was loaded, or unloaded. */
 unsigned long long changes_of_parts();

@@ -15,7 +15,12 @@
 #include <bit>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <cxxabi.h>
 #include <pthread.h>
+#include <sys/time.h>
+#include <utility>
 #include <vector>
 
 /*
@@ -28,6 +33,7 @@ namespace klock_own {
 namespace {
 
 using namespace klock::arch::hooked;
+using i64 = std::int64_t;
 using klock::order;
 using klock::u32;
 using klock::u64;
@@ -239,12 +245,6 @@ int write_locked(pthread_rwlock_t *l, const void *caller)
 } // namespace
 } // namespace klock_own
 using namespace klock_own;
-
-void model::detail::forget_locks()
-{
-	locks.clear();
-	depths.clear();
-}
 
 void model::detail::set_errno(int what) { own_errno = what; }
 
@@ -595,6 +595,219 @@ KLOCK_WRAPPED(int *, __errno_location)
 					 : __real___errno_location();
 }
 
+} /* extern "C" */
+
+/*
+ * keys - values of threads, which are CPUs here; 0: the world's maker
+ *
+ * A key that is made in an execution is gone with it.
+ */
+
+namespace klock_own {
+namespace {
+
+struct key {
+	pthread_key_t number;
+	void (*end)(void *);
+};
+struct key_value {
+	pthread_key_t of;
+	unsigned cpu;
+	void *is;
+};
+
+/* Higher than any of the C library's. */
+constexpr pthread_key_t first_key = 1u << 16;
+
+std::vector<key> lasting, keys;
+std::vector<key_value> values;
+constinit thread_local bool has_values = false;
+
+unsigned who() { return running ? 1 + model::cpu() : 0; }
+
+void *&value_of(pthread_key_t of, unsigned cpu)
+{
+	for (key_value &v : values)
+		if (v.of == of && v.cpu == cpu)
+			return v.is;
+	values.push_back({of, cpu, nullptr});
+	return values.back().is;
+}
+
+/* Takes one value that has a destructor; null: there is none. */
+key take_value(unsigned cpu, void *&value)
+{
+	const model::detail::checker_runs now;
+
+	for (const std::vector<key> *all : {&lasting, &keys})
+		for (const key &k : *all) {
+			value = k.end ? value_of(k.number, cpu) : nullptr;
+			value_of(k.number, cpu) = nullptr;
+			if (value)
+				return k;
+		}
+	return {0, nullptr};
+}
+
+/* The CPU has ended. A destructor may set a value anew. */
+void end_values(void *)
+{
+	void *value = nullptr;
+
+	while (const auto end = take_value(who(), value).end)
+		end(value);
+}
+
+int make_key(pthread_key_t *to, void (*end)(void *), const void *caller)
+{
+	model::detail::plain_access(to, sizeof(*to), true, caller);
+	const model::detail::checker_runs now;
+	*to = first_key + static_cast<pthread_key_t>(keys.size());
+	keys.push_back({*to, end});
+	return 0;
+}
+
+void set_value(pthread_key_t of, const void *value)
+{
+	const model::detail::checker_runs now;
+
+	value_of(of, who()) = const_cast<void *>(value);
+}
+
+} // namespace
+} // namespace klock_own
+
+extern "C" {
+
+KLOCK_WRAPPED(int, pthread_key_create, pthread_key_t *to, void (*end)(void *))
+{
+	if (model::detail::in_body)
+		return make_key(to, end, KLOCK_CALLER);
+	const int failed = __real_pthread_key_create(to, end);
+	if (!failed)
+		lasting.push_back({*to, end});
+	return failed;
+}
+KLOCK_WRAPPED(int, pthread_key_delete, pthread_key_t k)
+{
+	if (!model::detail::in_body)
+		return __real_pthread_key_delete(k);
+	const model::detail::checker_runs now;
+	std::erase_if(values, [k](const key_value &v) { return v.of == k; });
+	for (key &one : keys)
+		if (one.number == k)
+			one.end = nullptr;
+	return 0;
+}
+KLOCK_WRAPPED(void *, pthread_getspecific, pthread_key_t k)
+{
+	if (!model::detail::in_body)
+		return __real_pthread_getspecific(k);
+	const model::detail::checker_runs now;
+	return value_of(k, who());
+}
+KLOCK_WRAPPED(int, pthread_setspecific, pthread_key_t k, const void *value)
+{
+	if (!model::detail::in_body)
+		return __real_pthread_setspecific(k, value);
+	set_value(k, value);
+	if (running && !std::exchange(has_values, true))
+		abi::__cxa_thread_atexit(end_values, &has_values, nullptr);
+	return 0;
+}
+
+} /* extern "C" */
+
+/*
+ * time - it stands still, and passes in a sleep
+ *
+ * But at any look at a clock it may have jumped, once for each CPU, beyond
+ * every deadline: so whether one has passed is explored both ways.
+ */
+
+namespace klock_own {
+namespace {
+
+constexpr i64 second = 1'000'000'000, start = 1'000 * second,
+	      start_of_system = 1'700'000'000 * second,
+	      jump = 3'000'000'000 * second;
+
+struct cpus_clock {
+	i64 passed = 0;
+	bool has_jumped = false;
+} clocks[17];
+
+i64 time_since(i64 first)
+{
+	cpus_clock &mine = clocks[who()];
+
+	if (running && !mine.has_jumped)
+		mine.has_jumped = model::choose(2);
+	return first + mine.passed + (mine.has_jumped ? jump : 0);
+}
+
+i64 time_of(clockid_t clock)
+{
+	return time_since(clock == CLOCK_REALTIME ? start_of_system : start);
+}
+
+template <typename Time>
+void put_time(Time *to, Time now, const void *caller)
+{
+	if (!to)
+		return;
+	model::detail::plain_access(to, sizeof(now), true, caller);
+	const model::detail::checker_runs here;
+	*to = now;
+}
+
+} // namespace
+} // namespace klock_own
+
+void model::detail::time_passes(klock::u64 nanoseconds)
+{
+	clocks[who()].passed += static_cast<i64>(nanoseconds);
+}
+
+extern "C" {
+
+KLOCK_WRAPPED(i64, _ZNSt6chrono3_V212steady_clock3nowEv)
+{
+	return model::detail::in_body
+		       ? time_since(start)
+		       : __real__ZNSt6chrono3_V212steady_clock3nowEv();
+}
+KLOCK_WRAPPED(i64, _ZNSt6chrono3_V212system_clock3nowEv)
+{
+	return model::detail::in_body
+		       ? time_since(start_of_system)
+		       : __real__ZNSt6chrono3_V212system_clock3nowEv();
+}
+KLOCK_WRAPPED(int, clock_gettime, clockid_t clock, timespec *to)
+{
+	if (!model::detail::in_body)
+		return __real_clock_gettime(clock, to);
+	const i64 now = time_of(clock);
+	put_time(to, {now / second, now % second}, KLOCK_CALLER);
+	return 0;
+}
+KLOCK_WRAPPED(int, gettimeofday, timeval *to, void *zone)
+{
+	if (!model::detail::in_body)
+		return __real_gettimeofday(to, zone);
+	const i64 now = time_of(CLOCK_REALTIME);
+	put_time(to, {now / second, now % second / 1'000}, KLOCK_CALLER);
+	return 0;
+}
+KLOCK_WRAPPED(time_t, time, time_t *to)
+{
+	if (!model::detail::in_body)
+		return __real_time(to);
+	const time_t now = time_of(CLOCK_REALTIME) / second;
+	put_time(to, now, KLOCK_CALLER);
+	return now;
+}
+
 /*
  * A function's static. One that a world makes outlives it, and is in the
  * ordinary heap; one that a CPU makes would be there in the next execution.
@@ -627,3 +840,13 @@ KLOCK_WRAPPED(void, __cxa_guard_abort, u64 *guard)
 }
 
 } /* extern "C" */
+
+void model::detail::forget_threads()
+{
+	locks.clear();
+	depths.clear();
+	keys.clear();
+	values.clear();
+	for (cpus_clock &c : clocks)
+		c = {};
+}

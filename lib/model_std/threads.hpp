@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads - the locks of the C library that the code uses
+ * threads - the C library's locks, keys and clocks, as the code uses them
  */
 #pragma once
 
@@ -8,8 +8,11 @@
 
 namespace model::detail {
 
-/* A world is made: no lock was used. */
-void forget_locks();
+/* A world is made: no lock was used, no time has passed. */
+void forget_threads();
+
+/* The running CPU sleeps. */
+void time_passes(klock::u64 nanoseconds);
 
 /* Sets the running CPU's. */
 void set_errno(int what);

@@ -934,8 +934,8 @@ TEST_CASE("untold: a function that is not known is refused by name")
 	};
 	char text[64] = "1 2";
 
-	CHECK(refused([] { (void)std::chrono::steady_clock::now(); },
-		      "std::chrono::_V2::steady_clock::now()"));
+	CHECK(refused([] { (void)std::get_terminate(); },
+		      "std::get_terminate()"));
 	CHECK(refused([] { std::ostringstream(); },
 		      "std::__cxx11::basic_ostringstream"));
 	CHECK(refused([] { (void)std::rand(); }, "rand()"));

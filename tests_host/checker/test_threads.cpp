@@ -11,7 +11,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <list>
 #include <map>
 #include <memory>
@@ -19,6 +21,7 @@
 #include <pthread.h>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace of_threads {
 
@@ -174,6 +177,17 @@ TEST_CASE("threads: what is of the test's thread is refused")
 
 namespace {
 
+struct shared;
+void key_ends(void *of);
+
+pthread_key_t made_key()
+{
+	pthread_key_t key;
+
+	pthread_key_create(&key, key_ends);
+	return key;
+}
+
 struct shared {
 	std::mutex m, other;
 	std::condition_variable c;
@@ -191,6 +205,10 @@ struct shared {
 	int state = 0, count = 0;
 	std::atomic<int> flag{0};
 	unsigned noted[3] = {};
+	std::timed_mutex timed;
+	std::exception_ptr thrown;
+	pthread_key_t key = made_key();
+	std::chrono::steady_clock::time_point at;
 };
 
 void idle(shared &) {}
@@ -408,6 +426,86 @@ void wakes_all(shared &s)
 	pthread_mutex_unlock(&s.plain);
 }
 
+void key_ends(void *of) { static_cast<shared *>(of)->flag.fetch_add(1); }
+
+template <bool Sets>
+void keeps_a_value(shared &s)
+{
+	check(pthread_getspecific(s.key) == nullptr);
+	if (Sets)
+		pthread_setspecific(s.key, &s);
+	check(pthread_getspecific(s.key) == (Sets ? &s : nullptr));
+}
+
+void tries_for_a_second(shared &s)
+{
+	const bool has = s.timed.try_lock_for(std::chrono::seconds(1));
+
+	notes(s, has);
+	if (!has)
+		return;
+	s.count++;
+	s.timed.unlock();
+}
+
+void waits_by_the_clock(shared &s)
+{
+	using clock = std::chrono::steady_clock;
+	const auto end = clock::now() + std::chrono::seconds(1);
+
+	while (!s.flag.load(acquire))
+		if (clock::now() >= end)
+			return notes(s, 0);
+	notes(s, 1);
+	check(s.count == 1);
+}
+
+void sleeps(shared &)
+{
+	using clock = std::chrono::steady_clock;
+	const auto start = clock::now();
+
+	std::this_thread::sleep_for(std::chrono::nanoseconds(5));
+	check(clock::now() - start >= std::chrono::nanoseconds(5));
+}
+
+struct failure {
+	explicit failure(int n) : number(n) {}
+	failure(const failure &) = default;
+	~failure() { number = 0; }
+	int number;
+};
+
+/* It keeps the exception only for as long as the other takes it. */
+void throws_to_other(shared &s)
+{
+	std::exception_ptr mine;
+
+	try {
+		throw failure(3);
+	} catch (...) {
+		mine = std::current_exception();
+	}
+	s.thrown = mine;
+	s.flag.store(1, release);
+	try {
+		std::rethrow_exception(mine);
+	} catch (const failure &f) {
+		check(f.number == 3);
+	}
+}
+
+void catches_from_other(shared &s)
+{
+	if (!s.flag.load(acquire))
+		return;
+	try {
+		std::rethrow_exception(std::exchange(s.thrown, nullptr));
+	} catch (const failure &f) {
+		check(f.number == 3);
+	}
+}
+
 using part = void (*)(shared &);
 
 const struct {
@@ -519,6 +617,49 @@ const struct {
 		 pthread_cond_signal(&s.plain_c);
 	 },
 	 idle, bug::dead_object},
+	{"a value of a key is each CPU's, and ends with it",
+	 keeps_a_value<true>, keeps_a_value<true>, keeps_a_value<false>,
+	 [](shared &s) { check(s.flag == 2); }, bug::none},
+	{"a lock for a second", tries_for_a_second, tries_for_a_second, nullptr,
+	 [](shared &s) {
+		 check(s.count > 0);
+		 looks(s);
+	 },
+	 bug::none, 3},
+	{"a wait by the clock",
+	 [](shared &s) {
+		 s.count = 1;
+		 s.flag.store(1, release);
+	 },
+	 waits_by_the_clock, nullptr, looks, bug::none, 3},
+	{"time passes in a sleep", sleeps, idle, nullptr, idle, bug::none},
+	{"clocks that are read into one place",
+	 [](shared &s) { s.at = std::chrono::steady_clock::now(); },
+	 [](shared &s) { s.at = std::chrono::steady_clock::now(); }, nullptr,
+	 idle, bug::data_race},
+	{"an exception goes to another CPU", throws_to_other,
+	 catches_from_other, nullptr, [](shared &s) { s.thrown = nullptr; },
+	 bug::none},
+	{"its pointer has no lock",
+	 [](shared &s) {
+		 try {
+			 throw failure(1);
+		 } catch (...) {
+			 s.thrown = std::current_exception();
+		 }
+	 },
+	 [](shared &s) { check(!s.thrown); }, nullptr, idle, bug::data_race},
+	{"an exception that changes",
+	 [](shared &s) {
+		 try {
+			 throw failure(1);
+		 } catch (failure &f) {
+			 s.thrown = std::current_exception();
+			 s.flag.store(1, release);
+			 f.number = 2;
+		 }
+	 },
+	 catches_from_other, nullptr, idle, bug::data_race},
 	{"a lock with a deadline", takes_until, takes_until, nullptr, looks,
 	 bug::none, 3},
 	{"two locks, in both orders", both, both_in_the_other_order, nullptr,
