@@ -120,7 +120,7 @@ const char *name_of(distance);
 /* The parameters of a trial. */
 struct setting {
 	unsigned threads;
-	unsigned section; /* cycles */
+	unsigned section; /* cycles, on average */
 	unsigned think;	  /* cycles between two sections, on average */
 	placement where = placement::own_core;
 	u32 writers = 100; /* in a hundred sections, if readers share it */
@@ -359,7 +359,7 @@ struct passing<klock::preemptable_ticket_lock<Counter>> {
 /* A section's work, and the lines that all sections share. */
 struct shared_lines {
 	template <role As>
-	void use(const load &l)
+	void use(const load &l, u32 steps)
 	{
 		for (usize i = 0; l.data && i < std::size(lines); i++) {
 			if constexpr (As == role::writes) {
@@ -369,7 +369,7 @@ struct shared_lines {
 				asm volatile("" ::"r"(lines[i].word));
 			}
 		}
-		work(l.section);
+		work(steps);
 	}
 
       private:
@@ -476,7 +476,13 @@ struct contest_of final : contest {
 		}
 	}
 
-	/* Counts and times sections until the time is over. */
+	/*
+	 * Counts and times sections until the time is over; one(steps) is one.
+	 * They last from half to one and a half of their length. Where all last
+	 * as long, two threads fall into a rhythm, and a few cycles of a row's
+	 * code decide whether a waiter always comes just in time or just too
+	 * late: programs of the same locks differed by a factor of 1.5.
+	 */
 	template <typename Section>
 	void until(whistle &end, unsigned thread, const load &l, tally &seen,
 		   Section one)
@@ -487,7 +493,7 @@ struct contest_of final : contest {
 		seen.start = klock::cycles();
 		/* Once at least: a thread whose core was away has a rate. */
 		do {
-			one();
+			one(l.section / 2 + lengths.below(l.section + 1));
 			done++;
 			if (l.think)
 				work(lengths.below(2 * l.think + 1));
@@ -498,7 +504,7 @@ struct contest_of final : contest {
 
 	template <watch Watched, role As>
 	void watched_section(sharer<L> &who, unsigned thread, const load &l,
-			     tally &seen)
+			     u32 steps, tally &seen)
 	{
 		const u64 before = Watched == watch::no ? 0 : klock::cycles();
 
@@ -507,7 +513,7 @@ struct contest_of final : contest {
 				holders.note(thread, before, seen);
 			if constexpr (Watched == watch::passed)
 				tickets.note(lock, thread, before, seen);
-			lines.template use<As>(l);
+			lines.template use<As>(l, steps);
 		});
 	}
 
@@ -530,9 +536,9 @@ struct contest_of final : contest {
 	{
 		sharer<L> &who = members[thread]->who;
 
-		until(end, thread, l, seen, [&] {
+		until(end, thread, l, seen, [&](u32 steps) {
 			watched_section<Watched, role::writes>(who, thread, l,
-							       seen);
+							       steps, seen);
 		});
 	}
 
@@ -543,13 +549,13 @@ struct contest_of final : contest {
 		sharer<L> &who = members[thread]->who;
 		dice roles(thread + 101);
 
-		until(end, thread, l, seen, [&] {
+		until(end, thread, l, seen, [&](u32 steps) {
 			if (roles.below(100) < l.writers)
 				watched_section<Watched, role::writes>(
-					who, thread, l, seen);
+					who, thread, l, steps, seen);
 			else
 				watched_section<Watched, role::reads>(
-					who, thread, l, seen);
+					who, thread, l, steps, seen);
 		});
 	}
 
@@ -560,7 +566,7 @@ struct contest_of final : contest {
 
 		over = false; /* a trial that is repeated */
 		until(end, 0, l, seen,
-		      [&] { section<role::writes>(who, [] {}); });
+		      [&](u32) { section<role::writes>(who, [] {}); });
 		section<role::writes>(who, [&] { over = true; });
 		seen.handoffs = seen.acquisitions;
 		seen.max_consecutive = 1;
