@@ -260,6 +260,24 @@ TEST_CASE("findings: a body that does not do the same twice")
 	CHECK(r.found == bug::not_repeatable);
 }
 
+TEST_CASE("findings: a check at the end that outlives the execution")
+{
+	static int checks;
+	checks = 0;
+	const auto r = model::explore<message>(
+		{.sections = {1, 1}},
+		[](message &m, unsigned) {
+			(void)m.ready.fetch_add_relaxed(1);
+		},
+		[](message &) { model::check(++checks != 2, "not twice"); });
+
+	INFO(r.timeline);
+	CHECK(r.found == bug::not_repeatable);
+	CHECK(r.message.ends_with("(failed: not twice)"));
+	CHECK(r.timeline.starts_with("BUG: the execution has no fault when it "
+				     "is run once more"));
+}
+
 TEST_CASE("findings: a body that stores another value each time")
 {
 	static unsigned calls;

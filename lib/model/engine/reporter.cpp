@@ -267,7 +267,16 @@ void reporter::end_showing()
 		task.out.found = last.found;
 		task.out.message = last.message;
 	}
-	task.out.timeline = last.timeline;
+	if (last.ok() && task.most_runs == ~u64{0}) {
+		task.out.found = bug::not_repeatable;
+		task.out.message =
+			"the execution has no fault when it is run once more: "
+			"the world's maker, its end or the check at the end "
+			"changes what outlives it, a global or a static (" +
+			first.message + ")";
+	}
+	task.out.timeline =
+		last.ok() ? "BUG: " + task.out.message + "\n" : last.timeline;
 	task.out.svg = last.svg;
 	task.out.replay = "KLOCK_MODEL_REPLAY=" + std::to_string(explorations) +
 			  " gdb --args " + command_line();
