@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "../tool.hpp"
 #include "bench.hpp"
+#include "c_locks.hpp"
 #include "peers/peers.hpp"
 
 #include <klock/inheriting_mutex.hpp>
@@ -592,6 +593,9 @@ std::vector<row> make_rows()
 		rows.push_back(lock_row<Subject>(kind::klock, ""));
 	});
 	sleeping_locks::for_each([&]<typename Subject>() {
+		rows.push_back(lock_row<Subject>(kind::klock, ""));
+	});
+	c_locks::for_each([&]<typename Subject>() {
 		rows.push_back(lock_row<Subject>(kind::klock, ""));
 	});
 	for_each_peer([&]<typename Subject>() {
