@@ -33,7 +33,7 @@
  * Fairness:    FIFO by the doorway: a look at tail, and if somebody queues, the
  *              exchange. A CPU that has looked and not yet swapped may pass
  *              those that queue meanwhile: each CPU passes a waiter at most
- *              once.
+ *              once. With Patience, a CPU queues after so many iterations.
  *                          Checked: native/torture: FIFO,
  *                          model/fairness: a look at the queue
  * Capacity:    Cpus (up to 16,383). A CPU may wait levels (4) times at once:
@@ -88,7 +88,7 @@
 
 namespace klock {
 
-template <unsigned Cpus>
+template <unsigned Cpus, u32 Patience>
 struct queued_lock;
 
 /*
@@ -102,7 +102,7 @@ struct alignas(cache_line) queued_cpu {
 	constexpr queued_cpu() = default;
 
       private:
-	template <unsigned Cpus>
+	template <unsigned Cpus, u32 Patience>
 	friend struct queued_lock;
 
 	struct node {
@@ -121,8 +121,15 @@ struct alignas(cache_line) queued_cpu {
 	atomic<u8> depth;
 };
 
-/* Cpus: the CPUs' numbers are below it. */
-template <unsigned Cpus>
+/*
+ * Cpus: the CPUs' numbers are below it. Patience: if nobody queues, a CPU waits
+ * for the release for so many spin iterations before it queues. It is passed
+ * meanwhile. With 8, two CPUs are 1.2 times as fast. Three to 32 are 0.8 to 1
+ * times as fast, and their longest wait is 1.6 times as long: so it is 0.
+ *			Checked: sim/queued_lock: patience,
+ *			model/fairness: a look at the queue
+ */
+template <unsigned Cpus, u32 Patience = 0>
 struct queued_lock {
 	static_assert(Cpus > 0, "a lock needs a contender");
 	static_assert(Cpus * u64{queued_cpu::levels} < 1u << 16,
@@ -229,6 +236,8 @@ struct queued_lock {
 	 */
 	[[gnu::noinline]] void queue_up(unsigned cpu)
 	{
+		if (took_in_time())
+			return;
 		if (!has_node(cpu))
 			return compete();
 
@@ -241,6 +250,16 @@ struct queued_lock {
 		wait_first(mine);
 		take_first(mine);
 		depth.store_release(level); /* O7 */
+	}
+
+	/* Waits for the release, and takes the lock if still nobody queues. */
+	bool took_in_time()
+	{
+		if (Patience == 0 || is_contended())
+			return false;
+		(void)locked.await_patient_relaxed(
+			[](u16 found) { return found == 0 ? 0 : Patience; });
+		return try_lock();
 	}
 
 	/*

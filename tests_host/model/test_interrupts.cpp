@@ -320,12 +320,15 @@ TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
 /*
  * queued_lock: whoever has looked at the queue and not yet swapped passes those
  * that come meanwhile, and then sees them. To look at the holder alone is to
- * pass them without a bound.
+ * pass them without a bound. A CPU that waits before it queues is passed so.
  */
 TEST_CASE("fairness: a look at the queue's tail lets a CPU pass once")
 {
 	using looks_at_tail =
 		klock::selftest::subject<"", klock::queued_lock<3>,
+					 service::fifo>;
+	using waits_before =
+		klock::selftest::subject<"", klock::queued_lock<3, 1>,
 					 service::fifo>;
 	using looks_at_holder =
 		klock::selftest::subject<"", klock::selftest::busted::stealer,
@@ -334,6 +337,7 @@ TEST_CASE("fairness: a look at the queue's tail lets a CPU pass once")
 
 	verdict::right(right);
 	CHECK(right.most_bypasses == 1);
+	CHECK(bypasses(kind_of<waits_before>, 3, 3).most_bypasses == 3);
 	CHECK(bypasses(kind_of<looks_at_holder>, 3, 3).most_bypasses == 3);
 }
 

@@ -681,15 +681,16 @@ using verdict::good;
 
 namespace {
 
-template <unsigned Cpus>
-using queued = subject<"queued_lock", klock::queued_lock<Cpus>, service::fifo>;
+template <unsigned Cpus, klock::u32 Patience = 0>
+using queued = subject<"queued_lock", klock::queued_lock<Cpus, Patience>,
+		       service::fifo>;
 
 /* As exclusion(); and at rest it is free, nobody queues, all nodes are there */
-template <unsigned Cpus>
+template <unsigned Cpus, klock::u32 Patience = 0>
 result clean_at_rest(const options &how)
 {
 	const auto is_clean = [](lock_of_kind &of, unsigned cpus) {
-		auto &lock = of.as<klock::queued_lock<Cpus>>();
+		auto &lock = of.as<klock::queued_lock<Cpus, Patience>>();
 
 		check(lock.try_lock(), "it is free");
 		check(!lock.is_contended(), "nobody queues");
@@ -697,7 +698,7 @@ result clean_at_rest(const options &how)
 			check(lock.is_clean(cpu), "the nodes are clean");
 	};
 
-	return play({.lock = kind_of<queued<Cpus>>,
+	return play({.lock = kind_of<queued<Cpus, Patience>>,
 		     .roles = std::string(Cpus, 'l'),
 		     .at_rest = is_clean},
 		    how);
@@ -721,6 +722,14 @@ TEST_CASE("queued_lock: clean at rest")
 {
 	good(clean_at_rest<2>({.sections = {3, 3}}));
 	good(clean_at_rest<3>({.sections = {2, 1, 1}}));
+}
+
+/* The checker tries each look as the last one, whatever the number is. */
+TEST_CASE("queued_lock: patience before it queues")
+{
+	good(clean_at_rest<2, 1>({.sections = {2, 2}}));
+	good(clean_at_rest<3, 1>({.sections = {1, 1, 1}}));
+	good(with_handlers(kind_of<queued<2, 1>>, {1, 1}));
 }
 
 TEST_CASE("queued_lock: two locks, one after the other, with the same nodes",

@@ -279,6 +279,29 @@ TEST_CASE("queued_lock: flat from 8 to 1,024 CPUs, 1.8 times mcs_lock at most")
 	}
 }
 
+/* A CPU that waits and has not queued is passed. */
+TEST_CASE("queued_lock: patience is faster with two CPUs, and waits longer "
+	  "with 8")
+{
+	using strict = queued_lock<8>;
+	using patient = queued_lock<8, 8>;
+
+	for (const u64 inside : {0u, 500u}) {
+		const workload by_two = {.cpus = 2, .inside = inside};
+		const workload by_eight = {.cpus = 8, .inside = inside};
+		const figures two = measure<strict>("", xeon_8180, by_two);
+		const figures waited = measure<patient>("", xeon_8180, by_two);
+		const figures eight = measure<strict>("", xeon_8180, by_eight);
+		const figures late = measure<patient>("", xeon_8180, by_eight);
+
+		CAPTURE(inside);
+		CHECK(waited.overlaps + late.overlaps == 0);
+		CHECK(waited.cycles < 0.85 * two.cycles);
+		CHECK(late.longest_wait > 1.5 * eight.longest_wait);
+		CHECK(late.misses < 1.2 * eight.misses);
+	}
+}
+
 TEST_CASE("queued_lock: what is not flat is found")
 {
 	CHECK(spread({misses<ticket_lock<u8>>(8, 500),

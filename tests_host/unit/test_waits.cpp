@@ -570,6 +570,52 @@ TEST_CASE("queued_lock: without a node, a CPU pauses between two looks")
 	CHECK(lock.is_locked());
 }
 
+/* The holder unlocks at that turn of CPU 1's wait: has CPU 1 queued? */
+static bool queues_before(unsigned turn)
+{
+	queued_lock<2, 3> lock;
+	bool queued = false;
+	watched_turns watched([&] {
+		if (watched.turns != turn)
+			return;
+		queued = lock.is_contended();
+		lock.unlock();
+	});
+
+	lock.lock_from(0);
+	lock.lock_from(1);
+	lock.unlock();
+	CHECK(watched.turns == turn);
+	return queued;
+}
+
+TEST_CASE("queued_lock: patience, and then it queues")
+{
+	CHECK_FALSE(queues_before(1));
+	CHECK_FALSE(queues_before(3));
+	CHECK(queues_before(4));
+}
+
+/* CPU 2 comes when CPU 1 queues, and is stopped at its first iteration. */
+TEST_CASE("queued_lock: no patience behind others")
+{
+	using lock_type = queued_lock<3, 3>;
+	lock_type lock;
+	watched_turns watched([&] {
+		if (watched.turns != 4)
+			return;
+		first_turn at([] { throw stopped(); });
+		CHECK_THROWS_AS(lock.lock_from(2), stopped);
+		lock.unlock();
+	});
+
+	lock.lock_from(0);
+	lock.lock_from(1);
+	lock.unlock();
+	CHECK_FALSE(lock_type::is_clean(2));
+	lock_type::forget_waits(2);
+}
+
 } // namespace queued_tests
 
 /*
