@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tas_lock - test-and-set: one byte, and no order of service
+ * tas_lock - test-and-set: one byte or a word, and no order of service
  *
- * Algorithm:   A CPU that exchanges a 1 into the byte and finds a 0 there holds
+ * Algorithm:   A CPU that exchanges a 1 into the flag and finds a 0 there holds
  *              the lock. A waiter repeats the exchange.
  * Source:      Anderson, IEEE TPDS 1(1), 1990, section III.A; we differ: PAUSE
  *              between two attempts.
  * Use when:    there is nearly never a waiter and every byte counts. Else
- *              ttas_lock (waits without writing), or ticket_lock (fair).
- * Size:        1 byte; no per-CPU state
+ *              ttas_lock (waits without writing), or ticket_lock (fair). A
+ *              CPU whose narrow stores are slow (AMD Zen 3: 5 cycles):
+ *              sized_tas_lock<u32>, a word.
+ * Size:        1 byte; no per-CPU state. sized_tas_lock: its Flag's
  *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
@@ -20,7 +22,7 @@
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
  *              only. No recursion. Everybody waits for a preempted holder, for
  *              a preempted waiter nobody.
- * Assumes:     an atomic exchange of one byte
+ * Assumes:     an atomic exchange of one byte, or of a Flag
  *
  * State (taken):  0 free --lock--> 1 held --unlock--> 0
  *
@@ -42,20 +44,22 @@
 
 namespace klock {
 
-struct tas_lock {
+/* Flag: an integer, or bool. */
+template <typename Flag>
+struct sized_tas_lock {
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = ~u64{0};
 
-	constexpr tas_lock() = default;
+	constexpr sized_tas_lock() = default;
 
 	/* Constructs it held: the first operation is one unlock(). */
-	constexpr explicit tas_lock(taken_already) : taken(true) {}
+	constexpr explicit sized_tas_lock(taken_already) : taken(true) {}
 
 	/* Waits until the lock was free at a try; then the caller holds it. */
 	void lock()
 	{
 		taken.await_exchange_acquire(
-			true, [](bool was) { return !was; }); /* O1 */
+			true, [](Flag was) { return !was; }); /* O1 */
 	}
 
 	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
@@ -83,8 +87,12 @@ struct tas_lock {
 	[[nodiscard]] bool is_locked() const { return taken.load_relaxed(); }
 
       private:
-	/* false: free, true: held */
-	atomic<bool> taken;
+	/* 0: free, 1: held */
+	atomic<Flag> taken;
+};
+
+struct tas_lock : sized_tas_lock<bool> {
+	using sized_tas_lock::sized_tas_lock;
 };
 
 } // namespace klock

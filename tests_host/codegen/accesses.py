@@ -357,7 +357,7 @@ _FIELD = re.compile(r"^ \* Sizes:\s+([\w, ]+):", re.M)
 
 def _kept(lib, name):
     """The verbs that the lock's header gives a reason for."""
-    of = re.compile(rf"^struct {name.partition('<')[0]} \{{", re.M)
+    of = re.compile(rf"^struct {name.partition('<')[0]} [{{:]", re.M)
     for path in sorted(lib.glob("klock/*.hpp")):
         text = path.read_text()
         if of.search(text):

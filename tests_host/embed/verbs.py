@@ -85,7 +85,8 @@ CALLED = ("ticket_lock", "mcs_lock", "timeout_lock", "phase_fair_lock",
           "inheriting_mutex")
 
 # The headers' own names, where they differ.
-DEFINED_AS = {"patient_mutex": "mutex", "inheriting_mutex_in":
+DEFINED_AS = {"sized_tas_lock": "tas_lock", "sized_ttas_lock": "ttas_lock",
+              "patient_mutex": "mutex", "inheriting_mutex_in":
               "inheriting_mutex", "patient_shared_mutex": "shared_mutex",
               "bounded_semaphore": "semaphore", "completion_with": "completion",
               "condition_with": "condition", "wait_queue_with": "wait_queue"}

@@ -81,7 +81,8 @@ def by_header(root):
         if home:
             rows.setdefault(home, []).append(name)
             # The simulator and codegen look for it so.
-            if f"\nstruct {type_} {{" not in home.read_text():
+            if not re.search(rf"^struct {type_} [{{:]", home.read_text(),
+                             re.M):
                 found.append(Finding(common.relative(home, root), 0,
                                      f"no line 'struct {type_} {{', by which "
                                      "tests find the header of a listed lock"))

@@ -333,6 +333,30 @@ TEST_CASE("locks: anderson_lock whose counter is set back each round")
 	CHECK(count.operator()<4>({1, 1, 1, 1}) == 24);
 }
 
+TEST_CASE("locks: test-and-set in a word, as many executions as in a byte")
+{
+	using klock::selftest::service;
+	using klock::selftest::subject;
+	const auto same = []<typename Byte, typename Word>() {
+		using byte = subject<"", Byte, service::none>;
+		using word = subject<"", Word, service::none>;
+
+		for (const auto &sections :
+		     std::vector<std::vector<unsigned>>{{2, 2}, {1, 1, 1}}) {
+			const auto of_word = exclusion(kind_of<word>,
+						       {.sections = sections});
+
+			good(of_word);
+			CHECK(of_word.complete ==
+			      exclusion(kind_of<byte>, {.sections = sections})
+				      .complete);
+		}
+	};
+
+	same.operator()<klock::tas_lock, klock::sized_tas_lock<klock::u32>>();
+	same.operator()<klock::ttas_lock, klock::sized_ttas_lock<klock::u32>>();
+}
+
 TEST_CASE("locks: a row that is missing or wrong is named and told")
 {
 	using klock::selftest::service;

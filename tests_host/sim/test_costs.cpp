@@ -235,9 +235,10 @@ std::string header_of(const std::string &type)
 			continue;
 		std::ostringstream text;
 		text << std::ifstream(entry.path()).rdbuf();
-		if (text.str().find("\nstruct " + type + " {") !=
-		    std::string::npos)
-			return text.str();
+		for (const char *then : {" {", " :"})
+			if (text.str().find("\nstruct " + type + then) !=
+			    std::string::npos)
+				return text.str();
 	}
 	return "";
 }

@@ -133,6 +133,40 @@ TEST_CASE("proportional_ticket_lock: the base may change while others wait")
 	CHECK(others.leave() == one_to(4));
 }
 
+/* -- tas_lock and ttas_lock: a byte, or a word ----------------------------- */
+
+template <typename L>
+static void fills_its_word(usize size)
+{
+	L lock;
+	L held{taken_already()};
+
+	REQUIRE(sizeof(L) == size);
+	CHECK(bytes_of(lock) == std::vector<u8>(size));
+	lock.lock();
+	CHECK(bytes_of(lock) == bytes_of(held));
+	CHECK_FALSE(lock.try_lock());
+	CHECK(lock.is_locked());
+	lock.unlock();
+	held.unlock();
+	CHECK(lock.try_lock());
+	lock.unlock();
+	CHECK(bytes_of(lock) == std::vector<u8>(size));
+	CHECK(bytes_of(held) == bytes_of(lock));
+}
+
+TEST_CASE("sized_tas_lock, sized_ttas_lock: the whole word is the flag")
+{
+	fills_its_word<tas_lock>(1);
+	fills_its_word<sized_tas_lock<u16>>(2);
+	fills_its_word<sized_tas_lock<u32>>(4);
+	fills_its_word<sized_tas_lock<u64>>(8);
+	fills_its_word<ttas_lock>(1);
+	fills_its_word<sized_ttas_lock<u16>>(2);
+	fills_its_word<sized_ttas_lock<u32>>(4);
+	fills_its_word<sized_ttas_lock<u64>>(8);
+}
+
 /* -- ttas_lock and backoff_ttas_lock: how long their waiters pause --------- */
 
 TEST_CASE("ttas_lock: a back-off grows with the doublings, up to its cap")

@@ -83,7 +83,9 @@ KLOCK_C_IS(recursive_preemptable_ticket_u8,
 KLOCK_C_IS(recursive_preemptable_ticket_u16,
 	   recursive_lock<preemptable_ticket_lock<u16>>);
 KLOCK_C_IS(tas, tas_lock);
+KLOCK_C_IS(tas_u32, sized_tas_lock<u32>);
 KLOCK_C_IS(ttas, ttas_lock);
+KLOCK_C_IS(ttas_u32, sized_ttas_lock<u32>);
 KLOCK_C_IS(backoff_ttas, backoff_ttas_lock);
 KLOCK_C_IS(mcs, mcs_lock);
 KLOCK_C_IS(mcs_node, mcs_node);

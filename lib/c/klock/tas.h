@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tas - test-and-set locks, for klock/klock.h: one byte, no order of service
+ * tas - test-and-set locks, for klock/klock.h: one byte or a word, no order of
+ * service
  *
  * Any number of contenders; zero bytes are a free lock. None can say whether
  * somebody waits.
@@ -29,9 +30,19 @@ struct __attribute__((may_alias)) klock_tas {
 	unsigned char klock_taken;
 };
 
+/* sized_tas_lock<u32>: a word, for CPUs whose narrow stores are slow */
+struct __attribute__((may_alias)) klock_tas_u32 {
+	unsigned int klock_taken;
+};
+
 /* ttas_lock: a waiter reads until it is free */
 struct __attribute__((may_alias)) klock_ttas {
 	unsigned char klock_taken;
+};
+
+/* sized_ttas_lock<u32>: a word */
+struct __attribute__((may_alias)) klock_ttas_u32 {
+	unsigned int klock_taken;
 };
 
 /* backoff_ttas_lock: a waiter reads ever more seldom */

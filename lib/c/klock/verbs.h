@@ -498,7 +498,9 @@ void klock_check_placed(const void *end);
 	K(PADDED, padded_ticket_u32, v)
 #define KLOCK_TASES(K, v)                                                      \
 	K(TAS, tas, v)                                                         \
+	K(TAS, tas_u32, v)                                                     \
 	K(TAS, ttas, v)                                                        \
+	K(TAS, ttas_u32, v)                                                    \
 	K(TAS, backoff_ttas, v)
 #define KLOCK_RECURSIVES(K, v)                                                 \
 	K(TICKET, recursive_ticket_u8, v)                                      \

@@ -36,7 +36,9 @@
 #define FIRST_recursive_preemptable_ticket_u8 KLOCK_RECURSIVE_INIT
 #define FIRST_recursive_preemptable_ticket_u16 KLOCK_RECURSIVE_INIT
 #define FIRST_tas KLOCK_TAS_INIT
+#define FIRST_tas_u32 KLOCK_TAS_INIT
 #define FIRST_ttas KLOCK_TTAS_INIT
+#define FIRST_ttas_u32 KLOCK_TTAS_INIT
 #define FIRST_backoff_ttas KLOCK_BACKOFF_TTAS_INIT
 #define FIRST_queued_64 KLOCK_QUEUED_INIT
 #define FIRST_queued_256 KLOCK_QUEUED_INIT

@@ -22,6 +22,9 @@ static_assert(AT(klock_clh_node, klock_mine) == AT(clh_node, mine));
 static_assert(AT(klock_clh_node, klock_queued) == AT(clh_node, queued));
 static_assert(AT(klock_tas, klock_taken) == AT(tas_lock, taken));
 static_assert(AT(klock_ttas, klock_taken) == AT(ttas_lock, taken));
+static_assert(AT(klock_tas_u32, klock_taken) == AT(sized_tas_lock<u32>, taken));
+static_assert(AT(klock_ttas_u32, klock_taken) ==
+	      AT(sized_ttas_lock<u32>, taken));
 static_assert(AT(klock_backoff_ttas, klock_taken) ==
 	      AT(backoff_ttas_lock, inner));
 
