@@ -353,6 +353,7 @@ void loop_cutter::look(const call &given, const char *low)
 
 	const auto depth =
 		static_cast<usize>(cpus.stack(cpus.current()).high() - low);
+	const auto *const bytes = reinterpret_cast<const u8 *>(low);
 	deepest = std::max(deepest, depth);
 	look_at_memory();
 	if (mine().used == mine().states.size())
@@ -360,7 +361,8 @@ void loop_cutter::look(const call &given, const char *low)
 	state &s = mine().states[mine().used];
 	s.at = now;
 	s.low = low;
-	s.stack.assign(low, low + depth);
+	/* As bytes of the same type, they are copied as a whole. */
+	s.stack.assign(bytes, bytes + depth);
 	s.irqs = irqs.at(cpus.current());
 	s.on_wait = code.on_wait();
 	const bool at_end = now.ran == work.running().length(cpus.current());

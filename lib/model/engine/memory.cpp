@@ -256,15 +256,14 @@ void memory::look_at_unset(const void *at, usize bytes, access_is is, site s)
 		last = {at, bytes, s};
 }
 
-void memory::report_unset()
+void memory::report_last_unset()
 {
-	const unset_load last = last_unset[cpus.current()];
+	const unset_load &last = last_unset[cpus.current()];
 
-	if (last.at)
-		reports.report(bug::bad_memory,
-			       "a read of memory that nothing was stored to: " +
-				       reports.known.of(last.at),
-			       last.where);
+	reports.report(bug::bad_memory,
+		       "a read of memory that nothing was stored to: " +
+			       reports.known.of(last.at),
+		       last.where);
 }
 
 void memory::look_at_start(unsigned location, const void *at, site s)

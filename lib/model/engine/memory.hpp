@@ -52,10 +52,14 @@ struct memory {
 	unsigned location_of(const hooked::window &, site);
 	/* The location of a window that was used before. */
 	unsigned location_known(const void *at) const;
-	/* Reports a read of what it started with, if that is no value. */
 	/* Reports the CPU's last load, if it found no value. */
-	void report_unset();
+	void report_unset()
+	{
+		if (last_unset[cpus.current()].at)
+			report_last_unset();
+	}
 	bool has_unset() const { return !unset.empty(); }
+	/* Reports a read of what it started with, if that is no value. */
 	void look_at_start(unsigned location, const void *at, site);
 	/* The newest value of an atomic object; 0: there is none. */
 	u64 newest_of(const void *at) const;
@@ -118,6 +122,7 @@ struct memory {
 	void look_at_bounds(const void *at, usize bytes, site);
 	void look_at_thread_local(const void *at, usize bytes, site);
 	void look_at_unset(const void *at, usize bytes, access_is, site);
+	void report_last_unset();
 	own_stack &mine() { return stacks[cpus.current()]; }
 
 	static constexpr unsigned none = ~0u;
