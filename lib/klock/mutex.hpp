@@ -80,7 +80,7 @@ namespace klock {
  * and 500 cycles: they are as fast as without a bound, and the longest wait is
  * a tenth. With Patience 1 they take 1.3 times as long.
  *
- * Spins: most ports have 64. Two threads are then 1 to 1.5 times as fast as
+ * Spins: most ports have 64. Two threads are then 1 to 2 times as fast as
  * without spinning, eight on 2 cores are as fast. A machine with one CPU
  * wants 0. Strict order has 0: a thread that spins may overtake another.
  */
