@@ -312,7 +312,8 @@ TEST_CASE("sleep: the inner lock, preemptable tickets")
 
 	counts(76, 24, sections<klock::mutex>(one_each, "ll"));
 	counts(284, 96, sections<one_unit<shipped>>(one_each, "ll"));
-	counts(288, 96, sections<klock::shared_mutex>(one_each, "ll"));
+	counts(288, 96,
+	       sections<patient_shared_mutex<8, shipped, 1>>(one_each, "ll"));
 	counts(28294, 17790, freed<klock::mutex>(one_each, "Ll"));
 	counts(38, 24,
 	       takes_and_brings<queue_of_units<shipped>>(one_each, "wb"));

@@ -722,7 +722,7 @@ TEST_CASE("spins before sleep: taken without a sleep if it comes free in time")
 	using inner = detail::sleepers_lock;
 
 	exclusive<klock::mutex>(spins_before_sleep);
-	shared<klock::shared_mutex>(spins_before_sleep);
+	shared<klock::shared_mutex>(4 * spins_before_sleep);
 	exclusive<patient_mutex<8, inner, 3>>(3);
 	shared<patient_shared_mutex<8, inner, 3>>(3);
 	exclusive<patient_mutex<8, inner, 0>>(0);
