@@ -52,6 +52,10 @@ using c_locks = klock::selftest::list<
 		c_lock<klock_tas, klock_tas_lock, klock_tas_unlock,
 		       ~klock::u64{0}>,
 		service::none>,
+	subject<"sized_tas_lock<u32> in C",
+		c_lock<klock_tas_u32, klock_tas_u32_lock, klock_tas_u32_unlock,
+		       ~klock::u64{0}>,
+		service::none>,
 	subject<"mcs_lock in C", c_mcs_lock, service::fifo>>;
 
 } // namespace bench

@@ -7,6 +7,8 @@
 #include <klock/inheriting_mutex.hpp>
 #include <klock/mutex.hpp>
 #include <klock/shared_mutex.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/ttas_lock.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -572,6 +574,13 @@ using sleeping_locks = klock::selftest::list<
 	subject<"inheriting_mutex", klock::inheriting_mutex,
 		klock::selftest::service::none>>;
 
+/* Test-and-set locks in a word, for CPUs whose narrow stores are slow. */
+using word_locks = klock::selftest::list<
+	subject<"sized_tas_lock<u32>", klock::sized_tas_lock<u32>,
+		klock::selftest::service::none>,
+	subject<"sized_ttas_lock<u32>", klock::sized_ttas_lock<u32>,
+		klock::selftest::service::none>>;
+
 template <typename Subject>
 row lock_row(kind what, const char *counterpart)
 {
@@ -593,6 +602,9 @@ std::vector<row> make_rows()
 		rows.push_back(lock_row<Subject>(kind::klock, ""));
 	});
 	sleeping_locks::for_each([&]<typename Subject>() {
+		rows.push_back(lock_row<Subject>(kind::klock, ""));
+	});
+	word_locks::for_each([&]<typename Subject>() {
 		rows.push_back(lock_row<Subject>(kind::klock, ""));
 	});
 	c_locks::for_each([&]<typename Subject>() {
