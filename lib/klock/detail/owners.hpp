@@ -138,9 +138,10 @@ struct keyed_place {
 	 * claimed. */
 	[[nodiscard]] usize claim(usize its)
 	{
-		usize before = nobody;
+		usize before = key.load_relaxed();
 
-		(void)key.compare_exchange_acquire(before, its);
+		if (before == nobody)
+			(void)key.compare_exchange_acquire(before, its);
 		return before;
 	}
 	void leave() { key.store_release(nobody); }
