@@ -13,7 +13,7 @@
  *              L itself if debug is false, and has L's members if it is true.
  *              All files of a program must see the same `debug` for one lock:
  *              the linker does not notice a difference.
- * Size:        before the lock inside, 88 bytes on 64 bits, 60 on 32 bits:
+ * Size:        before the lock inside, 96 bytes on 64 bits, 68 on 32 bits:
  *              detail/checked.hpp; first a pointer to the name.
  *              checked_if<false, L>: none. Two tables for all locks: 12 KiB,
  *              on 32 bits 7; a third for inheriting mutexes: 2.5 KiB, or 1.5
@@ -35,13 +35,16 @@
  *              supplies the functions of klock/os.hpp.
  * Assumes:     what the lock inside assumes, and an atomic add on 32 bits
  *
- * State (usage.contenders):  (waiters, holder):  (n,left) --lock--> (n+1,left)
- *              --taken--> (n,held) --unlock--> (n,left)
+ * State (usage.arrivals, usage.departures):  (a, d leaving) --lock-->
+ *              (a+1, d leaving) --taken--> (a+1, d inside) --unlock-->
+ *              (a+1, d+1 leaving); a - d contend
  *
- * Ordering:    none of its own: the holder writes, and the lock orders its
- *              writes. A CPU that asks whether it is the holder reads what it
- *              wrote itself.
- *                              Checked: unit/checked_lock: real threads
+ * Ordering:    none of its own between holders: the holder writes, and the lock
+ *              orders its writes. A CPU that asks whether it is the holder
+ *              reads what it wrote itself. An arrival is ordered behind those
+ *              before it: detail/checked.hpp.
+ *                              Checked: unit/checked_lock: real threads,
+ *                              model/checked_lock: the orders of its arrivals
  *
  * Misuse that ends in a panic:
  *	recursion	lock() by its holder; read() in a seq_lock's update()
@@ -109,7 +112,7 @@
  * "recursion". Interrupts that are on inside a critical section and off at both
  * of its ends are not noticed.
  *
- * Cost:        uncontended: the lock inside and 3 RMWs, without a lock order
+ * Cost:        uncontended: the lock inside and one RMW, without a lock order
  *              one more of a spin lock; checked_if<false, L>: nothing
  *                          Checked: unit/checked_lock: costs nothing when off
  */
@@ -510,7 +513,7 @@ struct checked_lock<seq_lock<T>, Name...> {
 	{
 		core.usage.check_memory(by, false);
 		core.usage.before_wait(by, true, false);
-		const held_place mine = core.note_wanted(by, true, false);
+		const noted_place mine = core.note_wanted(by, true, false);
 		const T seen = core.inner.read();
 
 		note_gone(mine);

@@ -15,9 +15,9 @@
  * locks whose waiters sleep; or only threads, if klock_os_owner_id() returns
  * those. Its memory is lock_order_memory, zero bytes, and no heap. For 64 names
  * it is 15.5 KiB, of which 3.5 KiB are the bitmaps, and most of the rest the
- * lines of 128 pairs; for 16 names 4 KiB. Each owner adds 832 bytes. On 32 bits
- * it is about 2/3 of that. A build without that function, or with
- * lock_order_if<false, 64, max_cpus>(), has none.
+ * lines of 128 pairs; for 16 names 4 KiB. Each owner adds 832 bytes, and 128
+ * for each 64 names. On 32 bits it is about 2/3 of that. A build without that
+ * function, or with lock_order_if<false, 64, max_cpus>(), has none.
  *                                  Checked: unit/lock_order: what it keeps
  * A class is all locks of one name and sub-rank (`nested`, order_calls.hpp);
  * the elements of an array are of one class. The first 31 characters of a name,
@@ -106,9 +106,36 @@
  * between two steps may see too many locks, never too few; see order/held.hpp.
  *                              Checked: unit/lock_order, model/lock_order
  *
- * Cost: acquiring a known class: as many loads as locks are held, and about ten
- * stores to cache lines of the owner; no RMW if the owners of all locks are
- * CPUs.
+ * -- One look -------------------------------------------------------------
+ *
+ * Each place of a stack has a sum: a set with the classes of all places up to
+ * it that make others wait. A wait above a sum costs one look, however many
+ * locks are held: if each class of the sum is known to come before the wanted
+ * one (strictly_before()), then so is each pair, and its own sum is that one
+ * and its class. Otherwise each pair is checked (check_each()), and the sum is
+ * made anew. So a sum may have more classes than are held, as a lock below may
+ * have been released since: then pairs are checked once more. It never has
+ * fewer: a sum is unknown from the push to the end of the first check, and
+ * again from before the pop. It becomes unknown, too, if a lock takes a free
+ * place below or one there gets another sub-rank. An interrupt handler begins
+ * above an unknown sum if it comes in between, and leaves those that it found.
+ *                              Checked: unit/lock_order: one look,
+ *                              model/lock_order: a handler above a place
+ * Bits of strictly_before() are never cleared, so what was known stays known.
+ * An edge the other way, which would be a danger, is searched for when it is
+ * added. What strictly_before() has not is checked pair by pair each time: two
+ * of one name (by address, or a recursion), pairs by address alone, edges that
+ * are ignored. A wait with a sub-rank is, too: its lock may be held under
+ * another one. So is a lock without a name, and one right above a lock that a
+ * try took.
+ *
+ * A sum also says whether interrupts were on as it was made. Then all classes
+ * up to it are noted as held with interrupts on, and a wait need only look at
+ * its own.
+ *
+ * Cost: acquiring a known class: about ten stores to cache lines of the owner
+ * and one look; no RMW if the owners of all locks are CPUs. A load for each
+ * lock that is held looks for a free place.
  */
 #pragma once
 
@@ -171,7 +198,7 @@ struct order_keeper : lock_order, private order_rules {
 	    : lock_order{wait,	      attempt, taken, leave, gone,
 			 change_mode, pair,    set,   end,   doubt},
 	      order_rules(of.learning(), then == on_finding::note),
-	      owners{of.held, Owners}
+	      owners{of.held, Owners}, sums(of.sums)
 	{
 	}
 	order_keeper(const order_keeper &) = delete;
@@ -194,22 +221,14 @@ struct order_keeper : lock_order, private order_rules {
 			return mine;
 		if (is_nested_read(*mine.stack, mine.at, want))
 			return mine;
-		const u32 number = class_of(
-			want.label,
-			mine.at ? mine.at->sub_rank.load_relaxed() : u8{0});
+		const u8 rank =
+			mine.at ? mine.at->sub_rank.load_relaxed() : u8{0};
+		const u32 number = class_of(want.label, rank, want.name_hash);
 
 		if (mine.at)
 			mine.at->set_class(number);
-		if (current_context() == context::interrupt)
-			note_handler(number, want);
-		note_open(*mine.stack, want);
-		const u32 size = mine.stack->size();
-		for (u32 i = 0; i < size; i++) {
-			const held_lock &one = mine.stack->at[i];
-
-			if (&one != mine.at && one.is_in_the_way())
-				check_pair(one, mine, want, number);
-		}
+		if (!add_to_sum(mine, want, number))
+			check_each(mine, want, number);
 		return mine;
 	}
 
@@ -227,11 +246,11 @@ struct order_keeper : lock_order, private order_rules {
 		return mine;
 	}
 
-	/* The caller has the lock. */
-	static void taken(held_place mine)
+	/* The caller has the lock. waited: perhaps not at once. */
+	static void taken(held_place mine, bool waited = true)
 	{
 		if (mine.at)
-			mine.at->take();
+			mine.at->take(waited);
 	}
 
 	/* The caller gave up, or has released the lock, which may be freed by
@@ -245,23 +264,21 @@ struct order_keeper : lock_order, private order_rules {
 	/* Called before unlock(). */
 	[[nodiscard]] held_place leaving(const void *lock)
 	{
-		held_locks *const mine = owners.mine_with(lock);
-		held_lock *const one = mine ? mine->find(lock) : nullptr;
+		const held_place mine = owners.place_of(lock);
 
-		if (one)
-			one->leave();
-		return {mine, one};
+		if (mine.at)
+			mine.at->leave();
+		return mine;
 	}
 
 	/* The caller, which holds the lock, holds it in another way from here
 	 * on: to read, or no longer so. */
 	void note_mode(const wanted_lock &now)
 	{
-		held_locks *const mine = owners.mine_with(now.lock);
+		const held_place mine = owners.place_of(now.lock);
 
-		if (held_lock *const one =
-			    mine ? mine->find(now.lock) : nullptr)
-			one->mode.store_relaxed(now.mode());
+		if (mine.at)
+			mine.at->mode.store_relaxed(now.mode());
 	}
 
 	/* The caller is about to end waits for an event. What a handler has
@@ -425,12 +442,13 @@ struct order_keeper : lock_order, private order_rules {
 	/* Gives a lock that the caller holds another sub-rank. */
 	void relabel(const void *lock, u8 sub_rank)
 	{
-		held_locks *const mine = owners.mine_with(lock);
+		const held_place mine = owners.place_of(lock);
 
-		if (held_lock *const one = mine ? mine->find(lock) : nullptr) {
-			one->forget_class();
-			one->sub_rank.store_relaxed(sub_rank);
-		}
+		if (!mine.at)
+			return;
+		mine.stack->forget_sums(*mine.at);
+		mine.at->forget_class();
+		mine.at->sub_rank.store_relaxed(sub_rank);
 	}
 
 	/* The caller's stack, or null if it holds nothing. */
@@ -515,6 +533,100 @@ struct order_keeper : lock_order, private order_rules {
 	static void end(lock_order &of, const inheriting_thread &thread)
 	{
 		static_cast<order_keeper &>(of).ended(thread);
+	}
+
+	/* -- One look -- */
+
+	/* The sum of this place; that of the one below lies before it. */
+	[[nodiscard]] class_set sum_of(held_place mine) const
+	{
+		const auto stack = static_cast<usize>(mine.stack - owners.all);
+		const auto place = static_cast<usize>(mine.at - mine.stack->at);
+
+		return {sums +
+			(stack * held_locks::most + place) * graph.words()};
+	}
+
+	/*
+	 * Returns false if check_each() may find something new. Otherwise the
+	 * place's sum is that of the one below and its own class. A class of
+	 * another sub-rank may be that of the same lock.
+	 */
+	[[gnu::always_inline]] bool
+	add_to_sum(held_place mine, const wanted_lock &want, u32 number)
+	{
+		if (!mine.at || number == lock_classes::none ||
+		    mine.at->sub_rank.load_relaxed() != 0 ||
+		    !mine.stack->is_last(*mine.at))
+			return false;
+		const bool is_first = mine.at == mine.stack->at;
+		const known_sum below =
+			is_first ? known_sum::of_open
+				 : mine.at[-1].known.load_relaxed();
+		const bool are_on = irqs_enabled();
+
+		if (below == known_sum::unknown)
+			return false;
+		if (are_on && (below != known_sum::of_open ||
+			       !is_known_open(number, want)))
+			return false;
+		if (current_context() == context::interrupt &&
+		    !handlers.has(number, want.is_nested()))
+			return false;
+		const class_set known = graph.strictly_before(number);
+		const class_set own = sum_of(mine);
+		const u32 words = graph.words();
+
+		for (u32 w = 0; w < words; w++) {
+			const usize held = is_first ? 0
+						    : (own.words + w - words)
+							      ->load_relaxed();
+
+			if (held & ~known.words[w].load_relaxed())
+				return false;
+			own.words[w].store_relaxed(held |
+						   class_set::bit(number, w));
+		}
+		mine.at->known.store_relaxed(are_on ? known_sum::of_open
+						    : known_sum::of_classes);
+		return true;
+	}
+	[[nodiscard]] bool is_known_open(u32 number,
+					 const wanted_lock &want) const
+	{
+		return want.looks || open.has(number, want.is_nested());
+	}
+
+	/* Checks the wait against each lock that is held, and sums these up. */
+	[[gnu::noinline]] void check_each(held_place mine,
+					  const wanted_lock &want, u32 number)
+	{
+		some_classes all;
+
+		if (current_context() == context::interrupt)
+			note_handler(number, want);
+		note_open(*mine.stack, want);
+		const u32 size = mine.stack->size();
+		for (u32 i = 0; i < size; i++) {
+			const held_lock &one = mine.stack->at[i];
+
+			if (&one != mine.at && one.is_in_the_way())
+				all.set(check_pair(one, mine, want, number));
+		}
+		all.set(number);
+		if (mine.at && mine.stack->is_last(*mine.at))
+			set_sum(mine, all);
+	}
+
+	void set_sum(held_place mine, const some_classes &to)
+	{
+		const class_set own = sum_of(mine);
+
+		for (u32 w = 0; w < graph.words(); w++)
+			own.words[w].store_relaxed(to.words[w]);
+		mine.at->known.store_relaxed(irqs_enabled()
+						     ? known_sum::of_open
+						     : known_sum::of_classes);
 	}
 
 	static void forget(held_locks &of, held_lock &one)
@@ -657,6 +769,8 @@ struct order_keeper : lock_order, private order_rules {
 	}
 
 	held_by_owners owners;
+	/* the sum of each place of each stack */
+	atomic<usize> *sums;
 };
 
 /* The kernel's order_keeper, or null. */

@@ -6,12 +6,14 @@
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "../checker/verdict.hpp"
 #include "lock_worlds.hpp"
+#include "orders.hpp"
 
 #include <catch.hpp>
 
@@ -139,6 +141,65 @@ TEST_CASE("checked_lock: as many contenders as fit are no crowd")
 		CHECK(r.panicked == 0);
 		CHECK(r.complete > 1);
 	}
+}
+
+namespace {
+
+/* Two at once, as CPU 1 comes when CPU 0 has left. */
+struct relayed_world {
+	void use()
+	{
+		const irq_state before = irq_save();
+
+		lock.lock();
+		lock.unlock();
+		irq_restore(before);
+	}
+
+	of_two lock;
+	atomic<u32> is_gone;
+};
+
+model::result relayed(options how)
+{
+	how.sections = {1, 1, 1};
+	return model::explore<relayed_world>(
+		how,
+		[](relayed_world &of, unsigned cpu) {
+			if (cpu == 1)
+				of.is_gone.await_eq_acquire(1);
+			of.use();
+			if (cpu == 0)
+				of.is_gone.store_release(1);
+		},
+		[](relayed_world &) {});
+}
+
+} // namespace
+
+TEST_CASE("checked_lock: who comes when another has left is no crowd")
+{
+	verdict::good(relayed({}));
+}
+
+TEST_CASE("checked_lock: the orders of its arrivals are needed")
+{
+	const auto clients = [](const options &how, auto enough) {
+		return enough(relayed(how));
+	};
+	unsigned tried = 0;
+
+	for (const orders::use &u : orders::uses(clients)) {
+		if (!u.file.ends_with("/detail/checked.hpp") ||
+		    u.what != model::operation::rmw)
+			continue;
+		for (const auto &w : model::weakenings(u)) {
+			INFO("nothing finds " << orders::spelt(w));
+			CHECK(orders::found(clients, w));
+			tried++;
+		}
+	}
+	CHECK(tried == 2);
 }
 
 namespace {

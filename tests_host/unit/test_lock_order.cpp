@@ -121,6 +121,95 @@ TEST_CASE("lock_order: hand over hand, through more locks than are ever held")
 	CHECK(notes.empty());
 }
 
+/*
+ * One lock that is held is not known to come first: wherever it stands, one
+ * look at the sum is not enough.
+ */
+TEST_CASE("lock_order: one look: a lock that takes a free place below")
+{
+	new_order<> fresh;
+	five_locks of;
+
+	CHECK(taking(1, of.a, of.b, of.c, of.d) == "");
+	on_cpu(0, [&] {
+		of.a.lock();
+		of.b.lock();
+		of.c.lock();
+		of.a.unlock();
+		of.e.lock();
+		of.d.lock();
+		of.d.unlock();
+	});
+	has(taking(1, of.d, of.e), "known: e (");
+}
+
+TEST_CASE("lock_order: one look: above a lock that a try has taken")
+{
+	new_order<> fresh;
+	five_locks of;
+
+	CHECK(taking(0, of.a, of.b, of.d) == "");
+	on_cpu(0, [&] {
+		of.e.lock();
+		CHECK(of.b.try_lock());
+		of.d.lock();
+		of.d.unlock();
+	});
+	has(taking(1, of.d, of.e), "known: e (");
+}
+
+TEST_CASE("lock_order: one look: above a lock that a look let pass")
+{
+	new_order<> fresh;
+	five_locks of;
+
+	CHECK(taking(0, of.a, of.b) == "");
+	CHECK(taking(0, of.a, of.c) == "");
+	CHECK(taking(0, of.a, of.b, of.c) == "");
+	has(taking(1, of.c, of.b), "known: b (");
+}
+
+TEST_CASE("lock_order: one look: a held lock gets another sub-rank")
+{
+	new_order<> fresh;
+	checked_lock<byte_lock, "directory"> at[2];
+	five_locks of;
+
+	CHECK(taking(0, at[0], of.a, of.b) == "");
+	on_cpu(0, [&] {
+		at[0].lock();
+		of.a.lock();
+		set_sub_rank(at[0], 1);
+		of.b.lock();
+		of.b.unlock();
+	});
+	on_cpu(1, [&] {
+		const nested one_down(at[1], 1);
+
+		of.b.lock();
+		has(panic_of([&] { at[1].lock(); }),
+		    "known: directory (nested 1) (");
+	});
+}
+
+TEST_CASE("lock_order: one look: a held lock again, by another sub-rank")
+{
+	new_order<> fresh;
+	char above[3], inode[2];
+
+	on_cpu(0, [&] {
+		/* acquired() leaves the first place free, and fills it next. */
+		acquired(&above[0], "mount");
+		acquired(&above[1], "volume");
+		acquired(&above[2], "directory");
+		acquired(&inode[0], "inode");
+		acquired(&inode[1], "inode", 1);
+		released(&inode[1]);
+		has(panic_of([&] { acquired(&inode[0], "inode", 1); }),
+		    "recursion: the caller already holds it");
+	});
+}
+
 TEST_CASE("lock_order: who waits until a deadline waits")
 {
 	new_order<> fresh;
@@ -897,11 +986,13 @@ TEST_CASE("lock_order: a name that ends with its lock, and another one there")
 
 	set_name(one, text);
 	REQUIRE(taking(0, one, of.a) == "");
-	/* Its memory is another lock's next. */
+	/* Its memory is another lock's next, and the text's another text's. */
 	std::strcpy(text, "second");
+	set_name(one, text);
 	REQUIRE(taking(0, of.a, one) == "");
 	has(taking(1, one, of.a), "known: a (");
 	std::strcpy(text, "the first of its kind");
+	set_name(one, text);
 	has(taking(2, of.a, one), "known: the first of its kind (");
 }
 

@@ -56,7 +56,7 @@ void klock_set_checks(int on);
 struct __attribute__((may_alias)) klock_usage {
 	const char *klock_name;
 	/* The rest of the C++ lock_usage. */
-	void *klock_noted[sizeof(void *) == 8 ? 10 : 14];
+	void *klock_noted[sizeof(void *) == 8 ? 11 : 16];
 };
 
 /* name: a text that lives as long as the lock; then the lock's KLOCK_..._INIT.

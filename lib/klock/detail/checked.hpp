@@ -40,9 +40,21 @@ namespace klock {
  * the release. The departure itself cannot be noted, so the last holder counts
  * as a contender until the next holder is noted: see count_in().
  *
- * All accesses are relaxed. Only the holder writes what the checks compare. A
- * CPU that asks whether it is the holder reads what it wrote itself. A check
- * may miss what another CPU noted meanwhile; the next check sees it.
+ * All accesses but one are relaxed. Only the holder writes what the checks
+ * compare. A CPU that asks whether it is the holder reads what it wrote itself.
+ * A check may miss what another CPU noted meanwhile; the next check sees it.
+ *
+ * Contenders are counted at both ends: `arrivals` by each, before it waits, and
+ * `departures` by the holder alone, before it releases the lock inside. The
+ * difference is that of all who wait or hold, so the holder needs no RMW. The
+ * low bits of `departures` say where the last holder is.
+ *	- Nobody is counted who has left before: if A's departure comes before
+ *	  B's arrival, and C counts B, it sees A's departure. The add to
+ *	  arrivals acquires what those that arrived earlier have released by
+ *	  theirs. With a relaxed add, a right program could be named.
+ *	- C may see departures of some that arrived later, and find fewer than
+ *	  there are. Then these have found C: one contender too many is named,
+ *	  if not by C.
  */
 
 /* The holder as the kernel's order has it; without one, as the table of
@@ -68,13 +80,21 @@ inline known_holder holder_apart(const void *lock, bool mine, bool sleeps)
  */
 struct lock_usage {
 	constexpr lock_usage() = default;
-	constexpr explicit lock_usage(const char *of) : name(of) {}
+	constexpr explicit lock_usage(const char *of)
+	    : name(of), hash(lock_label::hash_of(of))
+	{
+	}
 
-	/* The text is not copied: it must live as long as the lock. */
-	void set_name(const char *to) { name.store_relaxed(to); }
-	void set_name(const char *to, u32 element)
+	/* The text is not copied: it must live as long as the lock, unchanged.
+	 */
+	void set_name(const char *to)
 	{
 		name.store_relaxed(to);
+		write_unordered(hash, lock_label::hash_of(to));
+	}
+	void set_name(const char *to, u32 element)
+	{
+		set_name(to);
 		index_plus_1.store_relaxed(element + 1);
 	}
 
@@ -82,6 +102,9 @@ struct lock_usage {
 	{
 		return {name.load_relaxed(), index_plus_1.load_relaxed()};
 	}
+
+	/* hash_of() its name; 0: to be computed, as C did not. */
+	[[nodiscard]] u32 name_hash() const { return read_unordered(hash); }
 
 	/* -- Memory that is no lock's any more -- */
 
@@ -183,20 +206,35 @@ struct lock_usage {
 
 	/*
 	 * Counts the caller as a contender, before it waits. Not called for
-	 * readers that shared_usage counts.
+	 * readers that shared_usage counts. Returns what has_waited() is told.
 	 */
-	void count_in(u64 capacity, call_site by)
+	u32 count_in(u64 capacity, call_site by)
 	{
-		const u32 found = contenders.fetch_add_relaxed(1);
+		const contention found = arrive();
 
-		if (is_unclear(found, capacity))
+		if (found.is_unclear(capacity))
 			count_in_later(capacity, by);
 		else
 			check_capacity(found, capacity, by);
+		return found.departed;
 	}
+	/* Whether another may have had the lock since count_in() returned that,
+	 * or `unknown`. */
+	[[nodiscard]] bool has_waited(u32 departed) const
+	{
+		return departures.load_relaxed() != departed;
+	}
+	static constexpr u32 unknown = 3;
 
-	/* A reader entered, so clear `left`: no later writer will. */
-	void clear_left() { contenders.fetch_and_relaxed(~left); }
+	/* A reader entered, so no writer is on its way out. */
+	void clear_left()
+	{
+		u32 now = departures.load_relaxed();
+
+		if ((now & place_bits) == leaving)
+			(void)departures.compare_exchange_relaxed(
+				now, now & ~place_bits);
+	}
 
 	/* -- The inner lock of a type that has no holder, as a condition -- */
 
@@ -215,8 +253,8 @@ struct lock_usage {
 	{
 		note_interrupts_on(current_context(), by, for_readers);
 
-		const u32 found = contenders.fetch_add_relaxed(1);
-		if (!is_unclear(found, capacity)) {
+		const contention found = arrive();
+		if (!found.is_unclear(capacity)) {
 			check_capacity(found, capacity, by);
 			return true;
 		}
@@ -225,7 +263,7 @@ struct lock_usage {
 	}
 
 	/* The caller is no contender any more, as its try failed. */
-	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
+	void count_out() { (void)arrivals.fetch_add_relaxed(0 - one); }
 
 	/* The caller is the holder now, with this number or node. numbered:
 	 * each contender has a number of its own. sleeps: its waiters do.
@@ -233,9 +271,9 @@ struct lock_usage {
 	void after_lock(usize with, call_site by, bool numbered,
 			bool sleeps = false, bool died = false)
 	{
-		const u32 before = contenders.load_relaxed() & (held | left);
+		const bool was_held = holder() == inside;
 
-		if (before == held && !died)
+		if (was_held && !died)
 			complain(
 				numbered && taken_with.load_relaxed() == with
 					? "two holders with the same CPU number"
@@ -244,7 +282,10 @@ struct lock_usage {
 				by);
 		taken_with.store_relaxed(with);
 		note_owner(owner_id(sleeps), by);
-		contenders.fetch_add_relaxed(held - before - 1);
+		/* The one that has died will not leave. */
+		if (was_held)
+			depart();
+		set_holder(inside);
 	}
 
 	/* The caller releases the lock next; nothing here is accessed later.
@@ -273,7 +314,7 @@ struct lock_usage {
 				 by, verb);
 		note_interrupts_on(current_context(), by, true);
 		owner_plus_1.store_relaxed(nobody);
-		contenders.fetch_add_relaxed(left - held);
+		depart();
 	}
 
 	/* The caller goes on with what another owner took. */
@@ -317,7 +358,7 @@ struct lock_usage {
 	}
 
 	/* The holder became a reader that counts as a contender. */
-	void note_downgraded() { contenders.fetch_add_relaxed(1); }
+	void note_downgraded() { (void)arrivals.fetch_add_relaxed(one); }
 
 	/* Whether the caller holds it, or code that the caller interrupted. */
 	[[nodiscard]] bool is_held_by_me() const
@@ -373,11 +414,60 @@ struct lock_usage {
       private:
 	static constexpr usize nobody = 0;
 
-	/* Parts of `contenders`: the count of waiters, and the holder's
-	 * state. */
-	static constexpr u32 waiters = (u32{1} << 30) - 1;
-	static constexpr u32 held = u32{1} << 30;
-	static constexpr u32 left = u32{1} << 31;
+	/* Where the last holder is: in `departures`, below the count. Both
+	 * counts are in units of `one`. */
+	static constexpr u32 nowhere = 0, inside = 1, leaving = 2;
+	static constexpr u32 place_bits = unknown;
+	static constexpr u32 one = place_bits + 1;
+	/* From here on, a difference is less than 0. */
+	static constexpr u32 later = (u32{1} << 31) / one;
+
+	/* The contenders ahead of one that arrives. */
+	struct contention {
+		/*
+		 * Whether one contender more may be too many: the last holder
+		 * has left or is about to, and the lock is full with it. That
+		 * is decided when the next holder is noted.
+		 */
+		[[nodiscard]] bool is_unclear(u64 capacity) const
+		{
+			return (departed & place_bits) == leaving &&
+			       capacity > 1 && ahead + u64{1} == capacity;
+		}
+
+		u32 ahead;
+		u32 departed;
+	};
+
+	static contention seen(u32 arrived, u32 departed)
+	{
+		const u32 ahead = (arrived - departed + place_bits) / one;
+
+		return {ahead < later ? ahead : 0, departed};
+	}
+
+	contention arrive()
+	{
+		const u32 arrived = arrivals.fetch_add_acq_rel(one);
+
+		return seen(arrived, departures.load_relaxed());
+	}
+
+	[[nodiscard]] u32 holder() const
+	{
+		return departures.load_relaxed() & place_bits;
+	}
+	void set_holder(u32 to)
+	{
+		departures.store_relaxed(
+			(departures.load_relaxed() & ~place_bits) | to);
+	}
+	void depart()
+	{
+		departures.store_relaxed(
+			(departures.load_relaxed() & ~place_bits) + one +
+			leaving);
+	}
 
 	[[nodiscard]] bool is_held() const
 	{
@@ -418,45 +508,45 @@ struct lock_usage {
 	 */
 
 	/*
-	 * Whether one contender more may be too many: the last holder has left
-	 * or is about to, and the lock is full with it. That is decided when
-	 * the next holder is noted.
-	 */
-	static bool is_unclear(u32 word, u64 capacity)
-	{
-		return (word & left) && (word & waiters) + 1 == capacity &&
-		       capacity > 1;
-	}
-
-	/*
 	 * Waits until it is clear whether there is room for the caller. The
 	 * wait ends, as the contenders ahead are counted and one of them gets
-	 * the lock.
+	 * the lock, or gives up.
 	 */
 	[[gnu::noinline]] void count_in_later(u64 capacity, call_site by)
 	{
-		u32 found;
+		contention found;
 
-		count_out();
 		do {
-			found = contenders.await_relaxed([capacity](u32 now) {
-				return !is_unclear(now, capacity);
-			});
-		} while (
-			!contenders.compare_exchange_relaxed(found, found + 1));
+			count_out();
+			await_clear(capacity);
+			found = arrive();
+		} while (found.is_unclear(capacity));
 		check_capacity(found, capacity, by);
 	}
 
-	/* found: the word before the caller was counted in */
-	void check_capacity(u32 found, u64 capacity, call_site by)
+	void await_clear(u64 capacity) const
 	{
-		const u64 ahead = (found & waiters) + (found & held ? 1 : 0);
+		for (;;) {
+			const u32 here = arrivals.load_relaxed();
+			const u32 gone = departures.load_relaxed();
 
-		if (ahead < capacity)
+			if (!seen(here, gone).is_unclear(capacity))
+				return;
+			arrivals.await_either_acquire(
+				[here](u32 now) { return now != here; },
+				departures,
+				[gone](u32 now) { return now != gone; });
+		}
+	}
+
+	/* found: before the caller was counted in */
+	void check_capacity(contention found, u64 capacity, call_site by)
+	{
+		if (found.ahead < capacity)
 			return;
 		count_out();
 		complain("more contenders than the lock has room for", by);
-		(void)contenders.fetch_add_relaxed(1);
+		(void)arrivals.fetch_add_relaxed(one);
 	}
 
 	/* -- Reports -- */
@@ -514,8 +604,13 @@ struct lock_usage {
 	usize zero = 0;
 	/* its index in an array; 0: it is in none */
 	atomic<u32> index_plus_1;
-	/* waiters, and readers inside if they count; flags: held, left */
-	atomic<u32> contenders;
+	/* contenders that came, but for those that gave up; readers inside, if
+	 * they count */
+	atomic<u32> arrivals;
+	/* holders that left, and where the last one is */
+	atomic<u32> departures;
+	/* hash_of() the name */
+	u32 hash = 0;
 	/* the holder; 0: nobody */
 	atomic<usize> owner_plus_1;
 	/* the holder's number or node */
@@ -586,7 +681,7 @@ struct inner_seen {
 		}
 		mine = of_domain ? note_domain(by) : note_inner(of, by);
 		if (mine.at)
-			kernel_lock_order()->on_taken(mine);
+			mine.order->on_taken(mine.place(), false);
 	}
 	~inner_seen()
 	{
@@ -598,7 +693,7 @@ struct inner_seen {
 	inner_seen &operator=(const inner_seen &) = delete;
 
       private:
-	static held_place note_inner(const lock_usage &of, call_site by)
+	static noted_place note_inner(const lock_usage &of, call_site by)
 	{
 		/* An address in the lock, but not the first, which its holder's
 		 * entry has. */
@@ -618,7 +713,7 @@ struct inner_seen {
 
 	/* A member, as on_wait() may throw, in a test's panic. */
 	irqs_off_if irqs{true};
-	held_place mine = {};
+	noted_place mine = {};
 	/* noted in spins_held, if there is no order; it may be gone */
 	const lock_usage *noted = nullptr;
 };
@@ -776,9 +871,9 @@ concept made_of = requires(From... from) { L(from...); } &&
 
 /*
  * Names a lock at run time, before others use it; the text must live as long as
- * the lock. With a number it names an element of an array: "runqueue[3]". Takes
- * any lock, also one in an irq_lock, and a semaphore, completion, condition or
- * wait_queue. Does nothing if it is not checked.
+ * the lock, unchanged. With a number it names an element of an array:
+ * "runqueue[3]". Takes any lock, also one in an irq_lock, and a semaphore,
+ * completion, condition or wait_queue. Does nothing if it is not checked.
  */
 template <typename L>
 	requires(any_lock<detail::inside<L>> || sleeping<L>)
@@ -975,7 +1070,7 @@ struct checked_core {
 	{
 		check_context(by);
 		check_upgrade(by);
-		const held_place mine = note_wanted(by);
+		const noted_place mine = note_wanted(by);
 
 		if (again([&] {
 			    return usage.before_try_lock(L::max_contenders, by);
@@ -994,10 +1089,10 @@ struct checked_core {
 		check_may_sleep(by);
 		check_upgrade(by);
 		usage.before_wait(by, true, true, may_be_mine());
-		const held_place mine = note_wanted(by);
-		usage.count_in(L::max_contenders, by);
+		const noted_place mine = note_wanted(by);
+		const u32 departed = usage.count_in(L::max_contenders, by);
 		[[maybe_unused]] const mutex_here wanted(usage, by);
-		return taken_or_not(with, by, mine, try_inner);
+		return taken_or_not(with, by, mine, try_inner, departed);
 	}
 
 	/* take_until(), by a wait that says why it ended. */
@@ -1014,13 +1109,15 @@ struct checked_core {
 	}
 
 	template <typename With, typename Try>
-	bool taken_or_not(With &with, call_site by, held_place mine,
-			  Try try_inner)
+	bool taken_or_not(With &with, call_site by, noted_place mine,
+			  Try try_inner, u32 departed = lock_usage::unknown)
 	{
 		lend(with, by);
 		if (try_inner()) {
+			const bool waited = usage.has_waited(departed);
+
 			note_writer(with, by);
-			note_taken(mine, by);
+			note_taken(mine, by, waited);
 			return true;
 		}
 		give_back_number(with);
@@ -1051,7 +1148,7 @@ struct checked_core {
 			       same_as<With, may_upgrade>
 				       ? "unlock_upgradable()"
 				       : "unlock()");
-		const held_place mine = note_leaving();
+		const noted_place mine = note_leaving();
 		give_back_number(with);
 		over_inner(by, unlock_inner);
 		give_back(with);
@@ -1076,7 +1173,7 @@ struct checked_core {
 	void take_upgradable(call_site by)
 	{
 		usage.check_memory(by, sleeping<L>);
-		usage.count_in(L::max_contenders, by);
+		(void)usage.count_in(L::max_contenders, by);
 		take(may_upgrade{}, by, [this] { inner.lock_upgradable(); });
 		note_mode(by, false, true);
 	}
@@ -1150,7 +1247,7 @@ struct checked_core {
 			usage.complain(
 				"a reader is inside, too: the lock is broken",
 				by);
-		if (kernel_lock_order() && usage.is_untaken())
+		if (usage.is_untaken() && kernel_lock_order())
 			usage.check_lost(by, false, sleeping<L>);
 	}
 
@@ -1250,9 +1347,9 @@ struct checked_core {
 		check_read_number(number, by);
 		usage.before_wait(by, !shared::nests);
 		check_read_recursion(by);
-		const held_place mine = note_wanted(by, true);
+		const noted_place mine = note_wanted(by, true);
 		if constexpr (shared::contends)
-			usage.count_in(L::max_contenders, by);
+			(void)usage.count_in(L::max_contenders, by);
 		else
 			count_reader_in(by);
 		lock_inner();
@@ -1295,7 +1392,7 @@ struct checked_core {
 			usage.before_try(by, !shared::nests);
 			count_reader_in(by);
 		}
-		const held_place mine =
+		const noted_place mine =
 			waits ? note_wanted(by, true) : note_tried(by, true);
 		if (!try_inner()) {
 			count_reader_out();
@@ -1344,7 +1441,7 @@ struct checked_core {
 		}
 		count_reader_out();
 		usage.before_try(by, !shared::nests);
-		const held_place mine = note_leaving();
+		const noted_place mine = note_leaving();
 		over_inner(by, unlock_inner);
 		note_gone(mine);
 	}
@@ -1353,8 +1450,8 @@ struct checked_core {
 	 * lock_order.hpp. -- */
 
 	/* The caller is about to wait; takes: it will hold the lock then. */
-	held_place note_wanted(call_site by, bool reads = false,
-			       bool takes = true) const
+	noted_place note_wanted(call_site by, bool reads = false,
+				bool takes = true) const
 	{
 		return note_wait([&] {
 			wanted_lock want = wanted(by, reads);
@@ -1365,22 +1462,22 @@ struct checked_core {
 	}
 
 	/* The caller tries and does not wait. */
-	held_place note_tried(call_site by, bool reads = false) const
+	noted_place note_tried(call_site by, bool reads = false) const
 	{
 		lock_order *const order = kernel_lock_order();
 
-		return order ? order->on_try(*order, wanted(by, reads))
-			     : held_place{};
+		if (!order)
+			return {};
+		return {order->on_try(*order, wanted(by, reads)), order};
 	}
 
 	/* The caller holds the lock. */
-	void note_taken(held_place mine, call_site by) const
+	void note_taken(noted_place mine, call_site by,
+			bool waited = true) const
 	{
-		lock_order *const order = kernel_lock_order();
-
-		if (order && mine.at)
-			order->on_taken(mine);
-		else if (!sleeping<L> && !order && !is_half())
+		if (mine.at)
+			mine.order->on_taken(mine.place(), waited);
+		else if (!sleeping<L> && !mine.order && !is_half())
 			spins_held.note(&usage, usage.label(), by);
 	}
 
@@ -1404,13 +1501,15 @@ struct checked_core {
 	}
 
 	/* The caller begins to release the lock, which may not outlive that. */
-	held_place note_leaving() const
+	noted_place note_leaving() const
 	{
 		lock_order *const order = kernel_lock_order();
 
 		if (!sleeping<L> && !order)
 			spins_held.forget(&usage);
-		return order ? order->on_leave(*order, &usage) : held_place{};
+		if (!order)
+			return {};
+		return {order->on_leave(*order, &usage), order};
 	}
 
 	wanted_lock wanted(call_site by, bool reads) const
@@ -1418,6 +1517,7 @@ struct checked_core {
 		wanted_lock want = {&usage, usage.label(), by,
 				    reads,  shared::nests, sleeping<L>};
 
+		want.name_hash = usage.name_hash();
 		if constexpr (requires { requires L::is_gate; })
 			want.label.element_plus_1 = lock_label::gate;
 		if constexpr (requires { inner.owner_died(); })

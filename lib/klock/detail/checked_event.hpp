@@ -386,7 +386,7 @@ struct checked_lock<L, Name...> : L {
 		call_site by;
 		/* false: the guard holds no lock to release */
 		bool may_wait;
-		held_place place = {};
+		noted_place place = {};
 	};
 
 	/* A predicate is copied or moved, as in an unchecked wait. */
@@ -431,7 +431,7 @@ struct checked_lock<L, Name...> : L {
 			return wait_for_it(held);
 		} else if constexpr (requires { on(); }) {
 			/* A wait_queue's predicate. */
-			const held_place place = begins(by);
+			const noted_place place = begins(by);
 			auto ready = [&]() -> decltype(auto) {
 				const inner_seen seen(usage, by);
 
@@ -442,7 +442,7 @@ struct checked_lock<L, Name...> : L {
 			note_gone(place);
 			return came;
 		} else {
-			const held_place place = begins(by);
+			const noted_place place = begins(by);
 			const bool came = wait_for_it(on);
 
 			note_gone(place);
@@ -450,7 +450,7 @@ struct checked_lock<L, Name...> : L {
 		}
 	}
 
-	held_place begins(call_site by) const
+	noted_place begins(call_site by) const
 	{
 		note_sleepers();
 		usage.before_sleep(by);

@@ -31,6 +31,8 @@ struct wanted_lock {
 	bool upgradable = false; /* to read, and perhaps to write later */
 	/* the caller, where the lock is another's once that has ended */
 	const inheriting_thread *thread = nullptr;
+	/* hash_of() the label's name; 0: to be computed */
+	u32 name_hash = 0;
 
 	[[nodiscard]] bool is_nested() const { return shared && nests; }
 	/* The flags that an entry has (order/held.hpp). */
@@ -55,6 +57,22 @@ struct held_place {
 	held_lock *at;
 };
 
+/* A held_place, and the kernel's order that has it. A base would be copied as
+ * one word, behind two stores of its halves, for which a CPU waits. */
+struct noted_place {
+	constexpr noted_place() = default;
+	noted_place(held_place from, lock_order *of)
+	    : stack(from.stack), at(from.at), order(of)
+	{
+	}
+
+	[[nodiscard]] held_place place() const { return {stack, at}; }
+
+	held_locks *stack = nullptr;
+	held_lock *at = nullptr;
+	lock_order *order = nullptr;
+};
+
 /* Two locks taken in the order of addresses, now the higher; zeros: none. */
 struct address_pair {
 	usize lower, higher;
@@ -73,7 +91,7 @@ struct known_holder {
 struct lock_order {
 	held_place (*on_wait)(lock_order &, const wanted_lock &);
 	held_place (*on_try)(lock_order &, const wanted_lock &);
-	void (*on_taken)(held_place);
+	void (*on_taken)(held_place, bool waited);
 	held_place (*on_leave)(lock_order &, const void *lock);
 	void (*on_gone)(held_place);
 	void (*on_mode)(lock_order &, const wanted_lock &);
@@ -86,11 +104,13 @@ struct lock_order {
 /* The caller is about to wait for wanted(), which is asked for only if the
  * kernel has an order. Returns nulls otherwise, and if it is not noted. */
 template <typename Wanted>
-held_place note_wait(Wanted wanted)
+noted_place note_wait(Wanted wanted)
 {
 	lock_order *const order = kernel_lock_order();
 
-	return order ? order->on_wait(*order, wanted()) : held_place{};
+	if (!order)
+		return {};
+	return {order->on_wait(*order, wanted()), order};
 }
 
 /* The caller is about to end waits for an event, which wanted() names. */
@@ -102,12 +122,10 @@ void note_set(Wanted wanted)
 }
 
 /* The caller released the lock, or gave up its try or wait. */
-inline void note_gone(held_place mine)
+inline void note_gone(noted_place mine)
 {
-	lock_order *const order = kernel_lock_order();
-
-	if (order && mine.at)
-		order->on_gone(mine);
+	if (mine.at)
+		mine.order->on_gone(mine.place());
 }
 
 /* Interrupts are off while it lives, if it says so: around a section of a spin
@@ -151,7 +169,7 @@ inline wanted_lock wanted_domain(call_site by)
 		false,
 		false};
 }
-inline held_place note_domain(call_site by)
+inline noted_place note_domain(call_site by)
 {
 	return note_wait([by] { return wanted_domain(by); });
 }
@@ -163,7 +181,7 @@ struct domain_seen {
 	{
 		mine = note_domain(by);
 		if (mine.at)
-			kernel_lock_order()->on_taken(mine);
+			mine.order->on_taken(mine.place(), false);
 	}
 	~domain_seen() { note_gone(mine); }
 	domain_seen(const domain_seen &) = delete;
@@ -171,7 +189,7 @@ struct domain_seen {
 
       private:
 	irqs_off_if irqs;
-	held_place mine = {};
+	noted_place mine = {};
 };
 
 /* While it lives, a callback runs with the domain's lock held: the order names
@@ -184,15 +202,15 @@ struct domain_held {
 
 		if (!order)
 			return;
-		mine = order->on_try(*order, wanted_domain(by));
-		order->on_taken(mine);
+		mine = {order->on_try(*order, wanted_domain(by)), order};
+		order->on_taken(mine.place(), false);
 	}
 	~domain_held() { note_gone(mine); }
 	domain_held(const domain_held &) = delete;
 	domain_held &operator=(const domain_held &) = delete;
 
       private:
-	held_place mine = {};
+	noted_place mine = {};
 };
 
 } // namespace klock

@@ -26,6 +26,16 @@ struct lock_label {
 		return element_plus_1 >= inner ? element_plus_1 : 0;
 	}
 
+	/* FNV-1a of a text, which may be null; never 0. */
+	static constexpr u32 hash_of(const char *text)
+	{
+		u32 hash = 2166136261;
+
+		for (; text && *text; text++)
+			hash = (hash ^ static_cast<u8>(*text)) * 16777619;
+		return hash + !hash;
+	}
+
 	const char *name;   /* null: "lock" */
 	u32 element_plus_1; /* its index in an array + 1; 0: none */
 };

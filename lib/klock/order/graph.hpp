@@ -32,21 +32,18 @@ namespace klock {
 
 /* The key of a name, while its text exists, or of a part of that lock. */
 struct class_key {
-	explicit class_key(lock_label of) : name(of.name), part(of.part())
+	/* known: hash_of() the name, or 0. */
+	explicit class_key(lock_label of, u32 known = 0)
+	    : name(of.name), part(of.part()),
+	      hash((known ? known : lock_label::hash_of(name)) ^ part)
 	{
-		for (const char *at = name; *at; at++)
-			hash = (hash ^ static_cast<u8>(*at)) * prime;
-		hash = (hash ^ part) * prime;
 		hash += !hash;
 	}
 
 	const char *name;
 	u32 part;
-	/* FNV-1a; never 0 */
-	u32 hash = 2166136261;
-
-      private:
-	static constexpr u32 prime = 16777619;
+	/* never 0 */
+	u32 hash;
 };
 
 /* The class of one name's address, its text and a sub-rank. */
@@ -231,6 +228,14 @@ struct class_set {
 		return (classes + word_bits - 1) / word_bits;
 	}
 
+	/* The bit of a class in this word; 0: it is in another one. */
+	static constexpr usize bit(u32 number, u32 word)
+	{
+		return number / word_bits == word
+			       ? usize{1} << number % word_bits
+			       : 0;
+	}
+
 	[[nodiscard]] bool has(u32 number) const
 	{
 		return words[number / word_bits].load_relaxed() >>
@@ -251,10 +256,12 @@ struct class_set {
 
 /* A set of classes on a stack. */
 struct some_classes {
+	/* Does nothing for lock_classes::none. */
 	void set(u32 number)
 	{
-		words[number / class_set::word_bits] |=
-			usize{1} << number % class_set::word_bits;
+		if (number != lock_classes::none)
+			words[number / class_set::word_bits] |=
+				usize{1} << number % class_set::word_bits;
 	}
 
 	usize words[class_set::limit / class_set::word_bits] = {};
@@ -281,43 +288,49 @@ struct class_marks {
 struct order_graph {
 	static constexpr u32 limit = class_set::limit;
 
+	[[nodiscard]] u32 words() const
+	{
+		return class_set::words_for(classes);
+	}
+
 	[[nodiscard]] class_set seen_after(u32 from) const
 	{
-		return {seen + from * class_set::words_for(classes)};
+		return {seen + from * words()};
 	}
-	/* The part of seen_after() that was not taken in address order. */
-	[[nodiscard]] class_set strictly_after(u32 from) const
+	/* The classes that were held while this one was waited for, not in
+	 * address order: a column of that part of seen_after(). */
+	[[nodiscard]] class_set strictly_before(u32 to) const
 	{
-		return {strict + from * class_set::words_for(classes)};
+		return {strict + to * words()};
 	}
 	[[nodiscard]] class_set declared_after(u32 from) const
 	{
-		return {declared + from * class_set::words_for(classes)};
+		return {declared + from * words()};
 	}
 
 	/* Edges that are no part of the order: a mistake that was reported, or
 	 * declared harmless. */
 	[[nodiscard]] class_set ignored_after(u32 from) const
 	{
-		return {ignored + from * class_set::words_for(classes)};
+		return {ignored + from * words()};
 	}
 	/* Edges between families that were declared harmless. The caller holds
 	 * the lock. */
 	[[nodiscard]] class_set harmless_after(u32 from) const
 	{
-		return {harmless + from * class_set::words_for(classes)};
+		return {harmless + from * words()};
 	}
 
 	/* The events that were waited for with this lock held. */
 	[[nodiscard]] class_set awaited_with(u32 held) const
 	{
-		return {awaited + held * class_set::words_for(classes)};
+		return {awaited + held * words()};
 	}
 	/* The locks that each caller who has set this event had waited for, and
 	 * held: bits of this set alone are cleared. */
 	[[nodiscard]] class_set needed_by(u32 event) const
 	{
-		return {needed + event * class_set::words_for(classes)};
+		return {needed + event * words()};
 	}
 	/* The events that were set. */
 	[[nodiscard]] class_set were_set() const { return {set_once}; }
@@ -328,14 +341,14 @@ struct order_graph {
 	{
 		bool more = false;
 
-		for (u32 w = 0; w < class_set::words_for(classes); w++)
+		for (u32 w = 0; w < words(); w++)
 			more |= needed_by(event).words[w].load_relaxed() &
 				~these.words[w];
 		return more;
 	}
 	void need_only(u32 event, const some_classes &these) const
 	{
-		for (u32 w = 0; w < class_set::words_for(classes); w++) {
+		for (u32 w = 0; w < words(); w++) {
 			atomic<usize> &word = needed_by(event).words[w];
 
 			word.store_relaxed(word.load_relaxed() &
@@ -370,7 +383,7 @@ struct order_graph {
 
 			if (is_there(at))
 				return walk_back(from, at, start);
-			for (u32 w = 0; w < class_set::words_for(classes); w++)
+			for (u32 w = 0; w < words(); w++)
 				meet_all(met, w, after(at, w, all) & ~met[w],
 					 at, end);
 		}
@@ -385,7 +398,7 @@ struct order_graph {
 	{
 		for (u32 at = 0; at < classes; at++) {
 			for (u32 next = 0; next < classes; next++) {
-				if (!strictly_after(at).has(next) &&
+				if (!strictly_before(next).has(at) &&
 				    !declared_after(at).has(next) &&
 				    event_between(at, next) == classes)
 					continue;
@@ -445,7 +458,7 @@ struct order_graph {
 	template <typename Test>
 	u32 first_awaited(u32 held, Test is_it) const
 	{
-		for (u32 w = 0; w < class_set::words_for(classes); w++) {
+		for (u32 w = 0; w < words(); w++) {
 			usize left = awaited_with(held).words[w].load_relaxed();
 			u32 event = w * class_set::word_bits;
 

@@ -33,6 +33,10 @@ namespace klock {
  * and may be over. */
 enum class hold : u8 { trying, waiting, waits_long, held, leaving };
 
+/* Whether a place's sum (lock_order.hpp, One look) is known: its classes; and
+ * that all of them were noted with interrupts on. */
+enum class known_sum : u8 { unknown, of_classes, of_open };
+
 /* An acquisition, or a wait for one. */
 struct held_lock : noted_lock {
 	/* Values of `address`. */
@@ -98,10 +102,11 @@ struct held_lock : noted_lock {
 		return mark == many_events ? or_any : mark == mark_of(number);
 	}
 
-	/* The wait is over: the lock is held. */
-	void take()
+	/* The wait is over, if there was one: the lock is held. */
+	void take(bool waited = true)
 	{
-		since.store_relaxed(clock());
+		if (waited)
+			since.store_relaxed(clock());
 		state.store_relaxed(hold::held);
 	}
 
@@ -206,6 +211,8 @@ struct held_lock : noted_lock {
 	/* a handler pushed it while the place below was being popped: that pop
 	 * frees the place below itself */
 	atomic<bool> above_pop;
+	/* unknown while it is in no use, and until the sum was written */
+	atomic<known_sum> known;
 
       private:
 	/* Parts of `class_and_event`, and values of the second: some events
@@ -257,6 +264,7 @@ struct alignas(cache_line) held_locks : keyed_place {
 
 		for (u32 i = 0; i < n; i++)
 			if (is_gone(at[i])) {
+				forget_sums(at[i]);
 				at[i].address.store_relaxed(
 					held_lock::reserved);
 				return &at[i];
@@ -271,6 +279,7 @@ struct alignas(cache_line) held_locks : keyed_place {
 
 	void pop(held_lock &one)
 	{
+		one.known.store_relaxed(known_sum::unknown);
 		one.address.store_relaxed(held_lock::gone);
 		for (u32 n = more.load_relaxed(); n > 0; n--) {
 			const bool is_last = at[n].above_pop.load_relaxed();
@@ -325,11 +334,26 @@ struct alignas(cache_line) held_locks : keyed_place {
 		return nullptr;
 	}
 
+	/* This place will have a lock of another class, so the sums from it up
+	 * are no sums any more. */
+	void forget_sums(const held_lock &from)
+	{
+		for (u32 n = more.load_relaxed(); &at[n] != &from; n--)
+			at[n].known.store_relaxed(known_sum::unknown);
+		at[&from - at].known.store_relaxed(known_sum::unknown);
+	}
+
 	/* Whether the two are a pair that is taken in address order. */
 	[[nodiscard]] bool takes_by_address(usize held, usize wanted) const
 	{
 		return higher.load_relaxed() == wanted &&
 		       lower.load_relaxed() == held;
+	}
+
+	/* Whether no place above it is in use. */
+	[[nodiscard]] bool is_last(const held_lock &one) const
+	{
+		return &one == &at[more.load_relaxed()];
 	}
 
 	/* The number of places of `at` that may be in use. */
@@ -379,22 +403,22 @@ struct held_by_owners {
 	 */
 	[[nodiscard]] held_locks *mine(bool sleeps = false) const
 	{
-		return first(owner_id(sleeps),
-			     [](const held_locks &one, usize key) {
-				     return one.is_of(key);
-			     });
+		if (!sleeps && owner_is_cpu())
+			return of_cpu(cpu_id(), is_its);
+		return first(owner_id(sleeps), is_its);
 	}
 
 	/* The caller's stack with this lock, or null. */
 	[[nodiscard]] held_locks *mine_with(const void *lock) const
 	{
-		held_locks *const spins = mine();
+		return place_of(lock).stack;
+	}
+	/* The caller's place of this lock, or nulls. */
+	[[nodiscard]] held_place place_of(const void *lock) const
+	{
+		const held_place spins = place_in(mine(), lock);
 
-		if (spins && spins->find(lock))
-			return spins;
-		held_locks *const sleeps = mine(true);
-
-		return sleeps && sleeps->find(lock) ? sleeps : nullptr;
+		return spins.at ? spins : place_in(mine(true), lock);
 	}
 
 	/* A stack that is the caller's until disclaim(); null: none is free. */
@@ -429,6 +453,25 @@ struct held_by_owners {
 				      : all[(owner + i) % owners];
 	}
 
+	static held_place place_in(held_locks *stack, const void *lock)
+	{
+		held_lock *const at = stack ? stack->find(lock) : nullptr;
+
+		return {at ? stack : nullptr, at};
+	}
+
+	static bool is_its(const held_locks &one, usize key)
+	{
+		return one.is_of(key);
+	}
+
+	template <typename Test>
+	held_locks *of_cpu(usize cpu, Test is_it) const
+	{
+		return cpu < owners && is_it(all[cpu], key_of(cpu)) ? &all[cpu]
+								    : nullptr;
+	}
+
 	/* The first stack that this owner may have for which is_it(stack, key)
 	 * holds, or null. A CPU may have one, a thread each. */
 	template <typename Test>
@@ -437,9 +480,7 @@ struct held_by_owners {
 		const usize key = key_of(owner);
 
 		if (owner_is_cpu() && !is_thread(owner))
-			return owner < owners && is_it(all[owner], key)
-				       ? &all[owner]
-				       : nullptr;
+			return of_cpu(owner, is_it);
 		for (u32 i = 0; i < owners; i++)
 			if (is_it(place(owner, i), key))
 				return &place(owner, i);

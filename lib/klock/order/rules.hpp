@@ -3,7 +3,7 @@
  * rules - checks an acquisition against the order, and reports what breaks it
  *
  * Each check compares a lock that the owner holds with the lock that it wants;
- * lock_order.hpp lists the findings. A pair that is known costs loads alone.
+ * lock_order.hpp lists the findings, and says when no pair is compared.
  */
 #pragma once
 
@@ -102,7 +102,7 @@ struct order_learning {
 			return true;
 		graph.seen_after(e.from).set(e.to);
 		if (!e.by_address)
-			graph.strictly_after(e.from).set(e.to);
+			graph.strictly_before(e.to).set(e.from);
 		const bool noted = sites.note(e);
 
 		if (const u32 length = inversion_by(e.from, e.to))
@@ -187,7 +187,7 @@ struct order_learning {
 	[[nodiscard]] bool is_known(u32 from, u32 to, bool by_address) const
 	{
 		return (by_address ? graph.seen_after(from).has(to)
-				   : graph.strictly_after(from).has(to)) ||
+				   : graph.strictly_before(to).has(from)) ||
 		       graph.ignored_after(from).has(to);
 	}
 
@@ -494,11 +494,13 @@ struct lock_order_memory {
 			false};
 	}
 
-	held_locks held[Owners];
-
-      private:
 	static constexpr u32 words = class_set::words_for(Classes);
 
+	held_locks held[Owners];
+	/* by place: the sum of lock_order.hpp, One look */
+	atomic<usize> sums[Owners * held_locks::most * words];
+
+      private:
 	static constexpr u32 slots = slots_for(Classes);
 
 	atomic<usize> seen[Classes * words];
@@ -791,11 +793,13 @@ struct order_rules : order_learning {
 	/* -- Classes ---------------------------------------------------------
 	 */
 
-	[[nodiscard]] u32 class_of(lock_label label, u32 sub_rank)
+	/* name_hash: hash_of() the name, or 0. */
+	[[nodiscard]] u32 class_of(lock_label label, u32 sub_rank,
+				   u32 name_hash = 0)
 	{
 		if (!label.name)
 			return lock_classes::none;
-		const class_key of(label);
+		const class_key of(label, name_hash);
 		const u32 known = classes.find(of, sub_rank);
 
 		return known != lock_classes::none ? known
@@ -815,17 +819,23 @@ struct order_rules : order_learning {
 	/* -- Orders ----------------------------------------------------------
 	 */
 
-	/* Checks `want`, of class `to`, noted in `mine`, against a held lock.
-	 */
-	void check_pair(const held_lock &held, held_place mine,
-			const wanted_lock &want, u32 to)
+	/* Checks `want`, of class `to`, noted in `mine`, against a held lock,
+	 * whose class it returns. */
+	u32 check_pair(const held_lock &held, held_place mine,
+		       const wanted_lock &want, u32 to)
 	{
-		if (held.is_of(want.lock))
-			return check_same_lock(held, want);
 		const u32 from = class_of(held);
 
-		if (from == lock_classes::none || to == lock_classes::none)
-			return;
+		if (held.is_of(want.lock))
+			check_same_lock(held, want);
+		else if (from != lock_classes::none && to != lock_classes::none)
+			check_classes(held, from, mine, want, to);
+		return from;
+	}
+
+	void check_classes(const held_lock &held, u32 from, held_place mine,
+			   const wanted_lock &want, u32 to)
+	{
 		if (from == to && held.address.load_relaxed() >
 					  reinterpret_cast<usize>(want.lock)) {
 			if (note_mistake(from))
