@@ -172,7 +172,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	template <typename First, typename... Rest>
 		requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
-	    : core(nullptr, first, rest...)
+	    : core(detail::named{}, first, rest...)
 	{
 	}
 
@@ -241,7 +241,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	/* klock::named(). */
 	template <typename... From>
 	constexpr explicit checked_lock(detail::named of, From... from)
-	    : core(of.name, from...)
+	    : core(of, from...)
 	{
 	}
 
@@ -463,7 +463,7 @@ struct checked_lock<L, Name> : checked_lock<L> {
 	template <any_lock Other>
 	using like = checked_lock<Other, Name>;
 
-	constexpr checked_lock() : checked_lock<L>(detail::named{Name.chars}) {}
+	constexpr checked_lock() : checked_lock<L>(detail::named{Name}) {}
 
 	static void complain_of_guard(const char *what, call_site by)
 	{
@@ -474,7 +474,7 @@ struct checked_lock<L, Name> : checked_lock<L> {
 	template <typename First, typename... Rest>
 		requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
-	    : checked_lock<L>(detail::named{Name.chars}, first, rest...)
+	    : checked_lock<L>(detail::named{Name}, first, rest...)
 	{
 	}
 };
@@ -542,7 +542,7 @@ struct checked_lock<seq_lock<T>, Name...> {
 	[[nodiscard]] bool is_locked() const { return core.inner.is_locked(); }
 
       private:
-	static constexpr const char *name()
+	static constexpr detail::named name()
 	{
 		return detail::name_in<Name...>();
 	}

@@ -80,8 +80,9 @@ inline known_holder holder_apart(const void *lock, bool mine, bool sleeps)
  */
 struct lock_usage {
 	constexpr lock_usage() = default;
-	constexpr explicit lock_usage(const char *of)
-	    : name(of), hash(lock_label::hash_of(of))
+	/* of_hash: hash_of() the name, or 0. */
+	constexpr lock_usage(const char *of, u32 of_hash)
+	    : name(of), hash(of_hash)
 	{
 	}
 
@@ -850,9 +851,26 @@ struct cpus_of<L> {
 	static void forget_waits(unsigned cpu) { L::forget_waits(cpu); }
 };
 
-/* A constructor's argument that is not for the lock inside. */
+/*
+ * A constructor's argument that is not for the lock inside: its name, and
+ * hash_of() that, or 0. A lock_name is not compared with null: with
+ * -fno-delete-null-pointer-checks, which -fsanitize=undefined implies, GCC does
+ * not do so in a constant.
+ */
 struct named {
-	const char *name;
+	constexpr named() = default;
+	constexpr explicit named(const char *text)
+	    : name(text), hash(lock_label::hash_of(text))
+	{
+	}
+	template <usize Size>
+	constexpr explicit named(const lock_name<Size> &its)
+	    : name(its.chars), hash(lock_label::hash_of_chars(its.chars))
+	{
+	}
+
+	const char *name = nullptr;
+	u32 hash = 0;
 };
 
 /* Not taken_already: the checks would not know the holder. */
@@ -991,8 +1009,8 @@ struct checked_core {
 
 	constexpr checked_core() = default;
 	template <typename... From>
-	constexpr explicit checked_core(const char *name, From... from)
-	    : usage(name), inner(from...)
+	constexpr explicit checked_core(named of, From... from)
+	    : usage(of.name, of.hash), inner(from...)
 	{
 	}
 

@@ -17,11 +17,11 @@ struct sleeper;
 
 /* The name if one was given, else null. */
 template <lock_name... Name>
-constexpr const char *name_in()
+constexpr named name_in()
 {
-	const char *of = nullptr;
+	named of;
 
-	((of = Name.chars), ...);
+	((of = named{Name}), ...);
 	return of;
 }
 
@@ -45,17 +45,20 @@ concept waited_on = predicate<T> || same_as<T, T &>;
  */
 template <detail::awaited L, lock_name... Name>
 struct checked_lock<L, Name...> : L {
-	constexpr checked_lock() : usage(detail::name_in<Name...>()) {}
+	constexpr checked_lock() : checked_lock(detail::name_in<Name...>()) {}
 	/* The units that a semaphore has at first. */
 	constexpr explicit checked_lock(u32 units, call_site by = caller_site())
-	    : checked_lock(detail::named{detail::name_in<Name...>()}, units, by)
+	    : checked_lock(detail::name_in<Name...>(), units, by)
 	{
 	}
 	/* klock::named(). */
-	constexpr explicit checked_lock(detail::named of) : usage(of.name) {}
+	constexpr explicit checked_lock(detail::named of)
+	    : usage(of.name, of.hash)
+	{
+	}
 	constexpr explicit checked_lock(detail::named of, u32 units,
 					call_site by = caller_site())
-	    : L(units), usage(of.name)
+	    : L(units), usage(of.name, of.hash)
 	{
 		if (!__builtin_is_constant_evaluated() && units > L::most)
 			usage.complain("more units than the semaphore's bound",

@@ -29,9 +29,14 @@ struct lock_label {
 	/* FNV-1a of a text, which may be null; never 0. */
 	static constexpr u32 hash_of(const char *text)
 	{
+		return hash_of_chars(text ? text : "");
+	}
+	/* For a text that is not null. */
+	static constexpr u32 hash_of_chars(const char *text)
+	{
 		u32 hash = 2166136261;
 
-		for (; text && *text; text++)
+		for (; *text; text++)
 			hash = (hash ^ static_cast<u8>(*text)) * 16777619;
 		return hash + !hash;
 	}
