@@ -283,7 +283,7 @@ TEST_CASE("lock_order: where reads nest, they do")
 TEST_CASE("lock_order: a handler reads what its thread waits to read")
 {
 	new_order<> fresh;
-	const lock_usage table("table");
+	const lock_usage table("table", 0);
 	const wanted_lock want = {&table, table.label(), {}, true, true};
 	lock_order &hooks = fresh.order;
 

@@ -81,7 +81,7 @@ inline known_holder holder_apart(const void *lock, bool mine, bool sleeps)
 struct lock_usage {
 	constexpr lock_usage() = default;
 	/* of_hash: hash_of() the name, or 0. */
-	constexpr explicit lock_usage(const char *of, u32 of_hash = 0)
+	constexpr lock_usage(const char *of, u32 of_hash)
 	    : name(of), hash(of_hash)
 	{
 	}
