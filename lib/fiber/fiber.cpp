@@ -12,10 +12,9 @@
 extern "C" [[gnu::weak]] void
 __asan_unpoison_memory_region(const volatile void *at, std::size_t bytes);
 
-namespace {
+fiber *fiber::current = nullptr;
 
-/* The one that runs. Plain: all fibers share one host thread. */
-fiber *current = nullptr;
+namespace {
 
 [[noreturn]] void fail(const char *what)
 {

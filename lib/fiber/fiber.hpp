@@ -41,6 +41,9 @@ struct fiber {
 
 	static void begin();
 
+	/* The one that runs. Plain: all fibers share one host thread. */
+	static fiber *current;
+
 	void (*entry)(void *) = nullptr;
 	void *argument = nullptr;
 	bool live = false;

@@ -376,7 +376,8 @@ using klock::u64;
 using klock::arch::site;
 using model::detail::code_calls;
 
-struct gate final : engine {
+/* The code reads it: on a page of its own, as it would be protected. */
+struct alignas(4096) gate final : engine {
 	engine *to = nullptr;
 
 	void born(const void *at, usize bytes) override

@@ -964,7 +964,7 @@ __asm__(R"(
 	.type	klock_gate, @function
 klock_gate:
 	.cfi_startproc
-	cmpb	$0, _ZN5model6detail7in_bodyE(%rip)
+	cmpb	$0, _ZN5model6detail5stateE(%rip)
 	jne	1f
 	jmp	*(%r11)
 1:	push	%rbp
@@ -1031,8 +1031,8 @@ __asm__(R"(
 	.type	klock_gate, %function
 klock_gate:
 	.cfi_startproc
-	adrp	x17, _ZN5model6detail7in_bodyE
-	ldrb	w17, [x17, :lo12:_ZN5model6detail7in_bodyE]
+	adrp	x17, _ZN5model6detail5stateE
+	ldrb	w17, [x17, :lo12:_ZN5model6detail5stateE]
 	cbnz	w17, 1f
 	ldr	x17, [x16]
 	br	x17

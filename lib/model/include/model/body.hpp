@@ -12,13 +12,25 @@
 
 namespace model::detail {
 
-inline constinit bool in_body = false;
+/* The hooks look here first. It has a page of its own, apart from the code's
+ * data: pages with such data are protected while the code runs
+ * (engine/lookout.hpp). */
+struct alignas(4096) state_of_hooks {
+	bool in_body = false; /* the first: klock_gate reads it */
+	bool looks = false;
+	bool intends = false;
+	bool probe_seen = false;
+	const void *probe = nullptr;
+};
+[[gnu::section("klock_hooks")]] inline constinit state_of_hooks state;
+
+inline constexpr bool &in_body = state.in_body;
 
 /*
  * The memory is protected while the code runs (engine/lookout.hpp): by
  * close_memory(), until the checker needs it.
  */
-inline constinit bool looks = false;
+inline constexpr bool &looks = state.looks;
 void close_memory();
 
 /* No store of it is dead: plain_access() looks, which compilers do not know. */
@@ -52,7 +64,7 @@ struct checker_runs : runs {
 };
 
 /* Plain data are relaxed atomics by the options: engine/relaxed.hpp. */
-inline constinit bool intends = false;
+inline constexpr bool &intends = state.intends;
 void settle();
 
 /* Called by each hook: the value of the code's last store is there by now. */
@@ -65,8 +77,8 @@ struct code_calls : checker_runs {
 };
 
 /* An object whose accesses are told of where any are; whether one was. */
-inline constinit const void *probe = nullptr;
-inline constinit bool probe_seen = false;
+inline constexpr const void *&probe = state.probe;
+inline constexpr bool &probe_seen = state.probe_seen;
 
 /* The engine in front of this one: the heap's, if the program has it. */
 klock::arch::hooked::engine *gate_to(klock::arch::hooked::engine &);

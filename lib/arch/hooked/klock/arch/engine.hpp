@@ -214,8 +214,16 @@ struct engine {
 	~engine() = default;
 };
 
+/* The code reads it, too. On a page of its own, apart from the code's data:
+ * the checker protects others (model/engine/lookout.hpp). */
+struct alignas(4096) state_of_port {
+	engine *running = nullptr;
+	u32 counter_mask = ~u32{0};
+};
+[[gnu::section("klock_port")]] inline constinit state_of_port state;
+
 /* The engine whose fiber this is; none outside a run. */
-inline constinit engine *running = nullptr;
+inline constexpr engine *&running = state.running;
 
 /* Leaves a look at a run's result that would wait for ever; null: nobody can.
  */
@@ -223,7 +231,7 @@ using leaver = void (*)(site);
 inline constinit leaver leave_endless_wait = nullptr;
 
 /* The bits that counters have: fewer than their type's while a checker says. */
-inline constinit u32 counter_mask = ~u32{0};
+inline constexpr u32 &counter_mask = state.counter_mask;
 
 } // namespace hooked
 } // namespace klock::arch
