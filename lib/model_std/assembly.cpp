@@ -12,6 +12,9 @@
  * Other instructions of inline assembly look like the compiler's. But if the
  * compiler reports plain accesses, too, a function that reads memory and calls
  * nothing of the checker was not compiled for it: the trap is at its start.
+ *
+ * objdump also prints the code's variables: they are protected while a CPU runs
+ * (engine/lookout.cpp).
  */
 #include "imports.hpp"
 
@@ -31,13 +34,6 @@
 #include <unistd.h>
 
 #if defined(__x86_64__) || defined(__aarch64__)
-
-/* The section that lib/targets.cmake puts the engine's code in: the linker
- * defines both names, or neither. */
-extern "C" {
-[[gnu::weak]] extern const unsigned char __start_klock_engine[];
-[[gnu::weak]] extern const unsigned char __stop_klock_engine[];
-}
 
 namespace klock_own {
 namespace {
@@ -62,6 +58,9 @@ struct instruction {
 /* Sorted by their addresses. */
 std::vector<instruction> all;
 bool are_set = false;
+
+std::vector<model::detail::variable> all_variables;
+bool knows_variables = false;
 
 /* As objdump writes it: the name and, behind spaces, operands. */
 bool is_untold(string_view text)
@@ -172,6 +171,43 @@ bool is_librarys(string_view function)
 	return false;
 }
 
+/*
+ * Whether a variable is the code's: not the checker's, nor what a compiler or
+ * a library adds, such as the counters of a profile or a copy of std::cout.
+ */
+bool is_of_code(string_view section, string_view name)
+{
+	return !section.starts_with("klock_") && !is_checkers(name) &&
+	       !is_named_as_checkers(name) && !is_librarys(name) &&
+	       !starts_with_any(name, "__", "DW.ref.", "_ZGV", "completed.") &&
+	       name.find('@') == name.npos;
+}
+
+/* A row of the table of symbols; false: it is none. */
+bool add_variable(const model::detail::told &of, string_view row)
+{
+	constexpr usize address = 16, flags = 8;
+	const auto section = address + flags + 1;
+	const auto tab = row.find('\t');
+	const auto last = row.rfind(' ');
+	char *end;
+
+	if (row.size() < section || row[address] != ' ' || tab == row.npos ||
+	    tab < section || last == row.npos)
+		return false;
+	const usize at = of.base + std::strtoul(row.data(), &end, 16);
+	const usize bytes = std::strtoul(row.data() + tab, nullptr, 16);
+	if (end != row.data() + address)
+		return false;
+	if (row[address + flags - 1] == 'O' && bytes &&
+	    at - of.data < of.data_bytes &&
+	    is_of_code(row.substr(section, tab - section),
+		       row.substr(last + 1)))
+		all_variables.push_back(
+			{reinterpret_cast<const char *>(at), bytes});
+	return true;
+}
+
 /* The instructions of one program or library. */
 struct listing {
 	explicit listing(usize from) : base(from) {}
@@ -184,6 +220,8 @@ struct listing {
 		evidence.clear();
 		stores.clear();
 		is_checked = !is_checkers(function) || has_code(function);
+		is_engines = scope_of(function).starts_with("5model") &&
+			     !has_code(function);
 		is_told =
 			!model::detail::sees_plain() || is_checkers(function) ||
 			is_named_as_checkers(function) || is_librarys(function);
@@ -193,6 +231,9 @@ struct listing {
 		if (is_type_of_function(at))
 			return;
 		is_told |= text.find("<__tsan_") != text.npos;
+		/* It protects memory by calls of its own (lookout.cpp). */
+		if (is_engines && text.starts_with("syscall"))
+			return;
 		if (is_checked && is_untold(text))
 			add_trap(at, text);
 		else if (!is_told && text.find("stos ") != text.npos)
@@ -240,10 +281,11 @@ struct listing {
 	usize base, start = 0;
 	std::string function, evidence;
 	std::vector<std::pair<usize, std::string>> stores;
-	bool is_checked = false, is_told = true;
+	bool is_checked = false, is_engines = false, is_told = true;
 };
 
-/* The command that lists a file's code, less what is the engine's alone. */
+/* The command that lists a file's symbols and its code, less what is the
+ * engine's alone. */
 std::string lister_of(const std::string &file, usize base, bool is_program)
 {
 	const std::string lists =
@@ -251,8 +293,8 @@ std::string lister_of(const std::string &file, usize base, bool is_program)
 	char below[64], above[64];
 
 	if (!is_program || !__start_klock_engine)
-		return lists;
-	std::snprintf(below, sizeof(below), " --stop-address=%#zx && ",
+		return lists + " -t";
+	std::snprintf(below, sizeof(below), " -t --stop-address=%#zx && ",
 		      reinterpret_cast<usize>(__start_klock_engine) - base);
 	std::snprintf(above, sizeof(above), " --start-address=%#zx",
 		      reinterpret_cast<usize>(__stop_klock_engine) - base);
@@ -260,14 +302,15 @@ std::string lister_of(const std::string &file, usize base, bool is_program)
 }
 
 /* Returns false if there is no objdump, or the program's names are gone. */
-bool look_through(const std::string &file, usize base, bool is_program)
+bool look_through(const model::detail::told &of, const std::string &file)
 {
 	char *line = nullptr;
 	std::size_t room = 0;
-	listing code(base);
-	bool named = !is_program;
+	const bool is_program = of.file.empty();
+	listing code(of.base);
+	bool named = !is_program, has_symbols = false;
 	FILE *const found =
-		::popen(lister_of(file, base, is_program).c_str(), "r");
+		::popen(lister_of(file, of.base, is_program).c_str(), "r");
 
 	while (found && ::getline(&line, &room, found) > 0) {
 		char *end;
@@ -281,10 +324,14 @@ bool look_through(const std::string &file, usize base, bool is_program)
 			named |= rest == " <_start>:";
 		} else if (rest.starts_with(":\t")) {
 			code.add(at, rest.substr(2));
+		} else if (line[0] == '0') {
+			has_symbols |= add_variable(
+				of, {line, rest.data() + rest.size()});
 		}
 	}
 	code.end();
 	std::free(line);
+	knows_variables &= has_symbols;
 	return found && ::pclose(found) == 0 && named;
 }
 
@@ -325,11 +372,16 @@ const char *look_through_all()
 	char self[4096] = "";
 	bool found = ::readlink("/proc/self/exe", self, sizeof(self) - 1) > 0;
 
+	knows_variables = true;
+	all_variables.clear();
 	for (const model::detail::told &p : model::detail::told_parts())
-		found = found && look_through(p.file.empty() ? self : p.file,
-					      p.base, p.file.empty());
+		found = found &&
+			look_through(p, p.file.empty() ? self : p.file);
 	if (!found)
 		all.clear();
+	knows_variables &= found;
+	std::sort(all_variables.begin(), all_variables.end(),
+		  [](const auto &a, const auto &b) { return a.at < b.at; });
 	std::erase_if(all, [](const instruction &i) {
 		return is_named_as_checkers(i.function) &&
 		       !model::detail::is_users(i.at);
@@ -385,6 +437,14 @@ const char *model::detail::set_traps()
 	return unseen;
 }
 
+model::detail::variables model::detail::variables_of_code()
+{
+	return {all_variables,
+		knows_variables ? nullptr
+				: "that needs objdump, and a program and "
+				  "libraries that were not stripped"};
+}
+
 void model::detail::unset_traps()
 {
 	are_set = false;
@@ -426,6 +486,7 @@ const char *model::detail::set_traps()
 	       "at on this machine\n";
 }
 void model::detail::unset_traps() {}
+model::detail::variables model::detail::variables_of_code() { return {}; }
 const model::detail::trapped *model::detail::trap_of(const void *)
 {
 	return nullptr;

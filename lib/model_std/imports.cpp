@@ -1116,6 +1116,7 @@ struct part {
 	} relocations[2];
 	usize fixed = 0, fixed_bytes = 0; /* read-only after the start */
 	usize code = 0, code_bytes = 0;
+	usize data = 0, data_end = 0; /* what can be written */
 
 	template <typename Do>
 	void for_each(Do what) const
@@ -1162,7 +1163,13 @@ part part_of(const dl_phdr_info &from)
 			p.code = p.base + header.p_vaddr;
 			p.code_bytes = header.p_memsz;
 		}
+		if (header.p_type == PT_LOAD && header.p_flags & PF_W) {
+			p.data = p.base + header.p_vaddr;
+			p.data_end = p.data + header.p_memsz;
+		}
 	}
+	if (p.fixed == p.data)
+		p.data += p.fixed_bytes;
 	for (; d && d->d_tag != DT_NULL; d++) {
 		const usize at = d->d_un.d_ptr;
 		switch (d->d_tag) {
@@ -1326,17 +1333,20 @@ void change_all(const part &p, std::vector<change> all)
 	::mprotect(reinterpret_cast<void *>(fixed), fixed_bytes, PROT_READ);
 }
 
+struct code_range {
+	usize from, bytes;
+};
+std::vector<code_range> code_of_parts;
+
 } // namespace
 } // namespace klock_own
 using namespace klock_own;
 
-struct code_range {
-	usize from, bytes;
-};
-static std::vector<code_range> code_of_parts;
-
 bool model::detail::is_of_code(const void *instruction)
 {
+	if (instruction >= __start_klock_engine &&
+	    instruction < __stop_klock_engine)
+		return false;
 	for (const code_range &r : code_of_parts)
 		if (reinterpret_cast<usize>(instruction) - r.from < r.bytes)
 			return true;
@@ -1383,7 +1393,7 @@ std::vector<model::detail::told> model::detail::told_parts()
 	std::vector<told> all;
 
 	for (const part &p : parts())
-		all.push_back({p.name, p.base});
+		all.push_back({p.name, p.base, p.data, p.data_end - p.data});
 	return all;
 }
 

@@ -9,11 +9,19 @@
 #include <string>
 #include <vector>
 
+/* The section that lib/targets.cmake puts the engine's code in: the linker
+ * defines both names, or neither. */
+extern "C" {
+[[gnu::weak]] extern const unsigned char __start_klock_engine[];
+[[gnu::weak]] extern const unsigned char __stop_klock_engine[];
+}
+
 namespace model::detail {
 
 struct told {
-	std::string file;  /* empty: the program */
-	klock::usize base; /* where it was loaded */
+	std::string file;	       /* empty: the program */
+	klock::usize base;	       /* where it was loaded */
+	klock::usize data, data_bytes; /* what can be written */
 };
 std::vector<told> told_parts();
 

@@ -568,6 +568,58 @@ TEST_CASE("untold: an access that only the memory's protection shows")
 
 namespace {
 
+int of_program;
+thread_local char of_cpu[2];
+
+struct shown {
+	std::atomic<char *> at{nullptr};
+};
+
+/* A CPU shows what is its own; the other one accesses that. */
+template <typename Own>
+model::result others(Own own)
+{
+	return model::explore_threads<shown>(
+		{}, [](shown &) {},
+		[own](shown &s) {
+			char mine[2] = {};
+
+			s.at = own(mine);
+			while (s.at)
+				;
+		},
+		[](shown &s) {
+			char *const other = s.at;
+
+			if (other)
+				SET_BIT(other[1]);
+			s.at = nullptr;
+		});
+}
+
+void check_others(const model::result &r, const char *what)
+{
+	INFO(r.timeline);
+	CHECK(r.found == bug::unseen);
+	CHECK(verdict::has(r.message, what));
+}
+
+} // namespace
+
+TEST_CASE("untold: what lies outside of the world is looked at")
+{
+	check_untold("write: of_program", [](seen &s) {
+		s.told = 1;
+		SET_BIT(of_program);
+	});
+	check_untold("write: of_program", [](seen &) { SET_BIT(of_program); });
+	check_others(others([](char *mine) { return mine; }), "stack0-");
+	check_others(others([](char *) { return of_cpu; }),
+		     "cpu0's of_cpu+0x1");
+}
+
+namespace {
+
 /* Sixteen bytes in front, and more behind than any access has. */
 struct touched {
 	alignas(64) char bytes[128] = {};

@@ -26,6 +26,7 @@ namespace model {
 [[gnu::weak]] bool detail::is_unset(const void *, usize) { return false; }
 [[gnu::weak]] const char *detail::not_wrapped() { return nullptr; }
 [[gnu::weak]] bool detail::is_of_code(const void *) { return false; }
+[[gnu::weak]] detail::variables detail::variables_of_code() { return {}; }
 [[gnu::weak]] bool detail::sees_plain() { return false; }
 [[gnu::weak]] const char *detail::see_imports() { return nullptr; }
 [[gnu::weak]] const char *detail::set_traps() { return nullptr; }
@@ -158,8 +159,16 @@ void detail::tell(const void *at, usize bytes, bool writes)
 
 void detail::close_memory()
 {
-	the_checker().looks.leave();
+	lookout &looks = the_checker().looks;
+
+	/* A timer's tick may come before the instruction that it is open for.
+	 */
+	if (!looks.is_stepping())
+		looks.leave();
 	the_checker().loops.leave_no_traces(shallow_depth);
+	in_body = true;
+	__asm__ volatile("" ::: "memory");
+	looks.data.settle();
 }
 void detail::open_memory()
 {

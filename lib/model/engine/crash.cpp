@@ -28,6 +28,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
+#include <utility>
 
 namespace model {
 
@@ -286,9 +287,7 @@ bool goes_on_after_fault(const void *at, void *context, bool by_code)
 bool goes_on_after_look(int number, const siginfo_t &info, void *context)
 {
 	lookout &looks = the_checker().looks;
-	const bool by_code = detail::in_body;
-
-	detail::in_body = false;
+	const bool by_code = std::exchange(detail::in_body, false);
 	const bool goes_on =
 		number == SIGSEGV
 			? goes_on_after_fault(info.si_addr, context, by_code)
@@ -298,7 +297,7 @@ bool goes_on_after_look(int number, const siginfo_t &info, void *context)
 	return goes_on;
 }
 
-void on_signal(int number, siginfo_t *info, void *context)
+void handle(int number, siginfo_t *info, void *context)
 {
 	if (goes_on_after_look(number, *info, context))
 		return;
@@ -329,10 +328,28 @@ void on_signal(int number, siginfo_t *info, void *context)
 }
 
 /*
+ * The engine's own data may be where the code's are, which are protected. A
+ * fault there opens them before it accesses anything, as a profile's counters.
+ */
+[[gnu::no_profile_instrument_function]] void
+on_signal(int number, siginfo_t *info, void *context)
+{
+	const bool is_data = lookout::data.open_at(info->si_addr);
+
+	/* Another thread of the program's has global variables, too. */
+	if (is_data && !explores) {
+		lookout::data.is_wanted = false;
+		return;
+	}
+	handle(number, info, context);
+	lookout::data.settle();
+}
+
+/*
  * A loop that accesses nothing that is shared calls no hook, so a timer looks.
  * If the tick has come within a hook, the next one looks again.
  */
-void on_tick(int, siginfo_t *, void *context)
+void look_for_loop(const void *context)
 {
 	checker &c = the_checker();
 
@@ -352,6 +369,18 @@ void on_tick(int, siginfo_t *, void *context)
 		function = function_at(w.at);
 	}
 	c.runs.loop_for_ever(function, where);
+}
+
+[[gnu::no_profile_instrument_function]] void on_tick(int, siginfo_t *,
+						     void *context)
+{
+	const bool wanted = lookout::data.is_wanted;
+
+	lookout::data.is_wanted = false;
+	lookout::data.settle();
+	look_for_loop(context);
+	lookout::data.is_wanted = wanted;
+	lookout::data.settle();
 }
 
 /* Prints why std::terminate() was called. */
@@ -410,7 +439,7 @@ void on_exit(void *)
 
 crash_handlers::crash_handlers()
 {
-	static char stack[256 * 1024];
+	alignas(pages_of_data) static char stack[256 * 1024];
 	struct sigaction act {};
 	stack_t other{};
 

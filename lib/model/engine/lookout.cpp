@@ -16,7 +16,7 @@ namespace hooked = klock::arch::hooked;
 
 namespace {
 
-constexpr usize page = 4096;
+constexpr usize page = alignof(pages_of_data);
 constexpr usize single_step = 0x100;
 constexpr u8 trap = 0xcc;
 
@@ -50,9 +50,52 @@ const char *what_prevents()
 
 } // namespace
 
+/* -- The pages of the code's variables ------------------------------------- */
+
+constinit pages_of_data lookout::data;
+
+bool pages_of_data::find(std::span<const detail::variable> them)
+{
+	bool found_all = true;
+
+	variables = them;
+	many = 0;
+	for (const detail::variable &v : them) {
+		char *const from = const_cast<char *>(v.at) -
+				   reinterpret_cast<usize>(v.at) % page;
+		const usize bytes =
+			in_pages(static_cast<usize>(v.at + v.bytes - from));
+		char *const end =
+			many ? all[many - 1].from + all[many - 1].bytes
+			     : nullptr;
+
+		if (from <= end)
+			all[many - 1].bytes = std::max(
+				all[many - 1].bytes,
+				static_cast<usize>(from + bytes -
+						   all[many - 1].from));
+		else if (many < most)
+			all[many++] = {from, bytes};
+		else
+			found_all = false;
+	}
+	return found_all;
+}
+
+bool pages_of_data::is_variable(const char *at) const
+{
+	const auto above = std::partition_point(
+		variables.begin(), variables.end(),
+		[at](const detail::variable &v) { return v.at <= at; });
+
+	return above != variables.begin() &&
+	       static_cast<usize>(at - above[-1].at) < above[-1].bytes;
+}
+
 std::string lookout::start()
 {
 	const char *const reason = what_prevents();
+	const detail::variables of_code = detail::variables_of_code();
 
 	able = task.code->tells_of_plain && !reason && task.code->world_pages;
 	has_found = stepping = always = false;
@@ -61,11 +104,18 @@ std::string lookout::start()
 	detail::looks = able;
 	if (able)
 		std::fill(times.begin(), times.end(), u16{0});
-	if (able || !task.code->tells_of_plain)
+	const char *const unseen = data.find(of_code.all)
+					   ? of_code.unseen
+					   : "they are on too many pages";
+
+	if (!task.code->tells_of_plain || (able && !unseen))
 		return {};
 	return std::string("NOTE: accesses that the compiler does not tell of "
-			   "were not looked for: ") +
-	       (reason ? reason : "the world is not on pages of its own") +
+			   "were not looked for") +
+	       (able ? " in global variables: " : ": ") +
+	       (reason ? reason
+		: able ? unseen
+		       : "the world is not on pages of its own") +
 	       "\n";
 }
 
@@ -132,8 +182,10 @@ void lookout::close(part &p, const void *from, usize bytes)
 
 void lookout::leave()
 {
-	if (!able || !hooked::running || !of[cpus.current()].looks)
+	if (!able || !hooked::running)
 		open_all();
+	else if (!of[cpus.current()].looks)
+		open_usual();
 	else
 		close();
 }
@@ -144,8 +196,18 @@ void lookout::close()
 	close(parts[0], task.code->world, task.code->world_pages);
 	for (unsigned maker = 0; maker <= max_cpus; maker++) {
 		const detail::part_of_heap heap = detail::heap_of(maker);
-		close(parts[1 + maker], heap.start, heap.bytes);
+		close(parts[heaps + maker], heap.start, heap.bytes);
 	}
+	for (unsigned c = 0; c < cpus.made(); c++) {
+		const char *const low = cpus.stack(c).low();
+		if (c == cpus.current())
+			open(parts[stacks + c]);
+		else
+			close(parts[stacks + c], low,
+			      static_cast<usize>(cpus.stack(c).high() - low));
+	}
+	cpus.locals.close_others(cpus.current());
+	data.is_wanted = true;
 }
 
 void lookout::open(part &p)
@@ -159,9 +221,22 @@ void lookout::open_all()
 {
 	if (!is_closed)
 		return;
-	is_closed = false;
-	for (part &p : parts)
+	open_usual();
+	for (part &p : std::span(parts).subspan(stacks))
 		open(p);
+	cpus.locals.open();
+	is_closed = false;
+}
+
+/* Code that is not looked at seldom accesses what is another CPU's. */
+void lookout::open_usual()
+{
+	if (!is_closed)
+		return;
+	for (part &p : std::span(parts).first(stacks))
+		open(p);
+	data.is_wanted = false;
+	data.settle();
 }
 
 /* -- Told accesses ----------------------------------------------------------
@@ -279,22 +354,31 @@ lookout::fault lookout::fault_at(const void *at, void *context, bool by_code)
 		return byte >= p.from && byte < p.from + p.closed;
 	};
 	part *const p = std::find_if(std::begin(parts), std::end(parts), has);
+	const bool is_data = data.has(byte);
+	const bool is_local = cpus.locals.is_closed(byte);
+	const auto opens = [&] {
+		if (is_data)
+			data.is_wanted = false;
+		else if (is_local)
+			cpus.locals.open();
+		else
+			open(*p);
+		return fault::goes_on;
+	};
 
-	if (p == std::end(parts))
+	if (p == std::end(parts) && !is_data && !is_local)
 		return fault::elsewhere;
 	if (!able || !by_code || !hooked::running ||
-	    !detail::is_of_code(instruction_of(context))) {
-		open(*p);
-		return fault::goes_on;
-	}
+	    !of[cpus.current()].looks || (is_data && !data.is_wanted) ||
+	    !detail::is_of_code(instruction_of(context)))
+		return opens();
 	const bool told = lifted ? told_by_trap.has(byte)
 				 : was_told(byte, context) ||
 					   mark_at(instruction_of(context));
-	if (!told)
+	if (!told && (!is_data || data.is_variable(byte)))
 		return doubts(context) ? fault::goes_on : fault::untold;
-	open(*p);
 	step(context);
-	return fault::goes_on;
+	return opens();
 }
 
 void lookout::step(void *context)

@@ -2,12 +2,13 @@
 /*
  * lookout - finds accesses that the compiler does not tell of
  *
- * While a CPU's own code runs, the memory of the world and of the heap is
- * protected. Each access faults; it must be one that the compiler has told of
- * just before. If it is, the memory is opened for this one instruction (a
- * single step). The engine's own accesses open the memory until the code goes
- * on. Libraries' do, too: which of their functions a CPU may call is decided by
- * their names (model_std/imports.cpp).
+ * While a CPU's own code runs, the world, the heap, the code's global variables
+ * and the other CPUs' stacks and thread_locals are protected. Each access
+ * faults; it must be one that the compiler has told of just before. If it is,
+ * the memory is opened for this one instruction (a single step). The engine's
+ * own accesses open the memory until the code goes on. Libraries' do, too:
+ * which of their functions a CPU may call is decided by their names
+ * (model_std/imports.cpp).
  *
  * An instruction whose access nobody told of is marked, if the checker knows
  * what it accesses: everything is explored once more, with a trap there. At the
@@ -27,17 +28,87 @@
 
 #include <model/body.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 namespace model {
 
 using klock::usize;
 
-struct lookout {
-	lookout(exploration &of, const scheduler &those) : task(of), cpus(those)
+/*
+ * The pages that have variables of the code. They may have the engine's, too,
+ * and the table by which calls find libraries. So they are closed by the last
+ * step before the code goes on, and a signal's handler begins with opening
+ * them. For that it needs this and its stack, which have pages of their own.
+ */
+struct alignas(4096) pages_of_data {
+	struct range {
+		char *from;
+		usize bytes;
+	};
+
+	/* Finds them. Returns false if some are left out: they are too many. */
+	bool find(std::span<const detail::variable>);
+	/* Whether they are to be closed when the code goes on. */
+	bool is_wanted = false;
+	/* Closes or opens them as wanted. */
+	[[gnu::always_inline]] void settle()
 	{
+		if (is_wanted != is_closed)
+			set(is_wanted);
 	}
+	/* Opens them all if the address is in one. Returns whether it is. */
+	[[gnu::always_inline]] bool open_at(const void *at)
+	{
+		const bool is_one = has(at);
+
+		if (is_one)
+			set(false);
+		return is_one;
+	}
+	[[gnu::always_inline]] bool has(const void *at) const
+	{
+		for (usize i = 0; i < many; i++)
+			if (static_cast<usize>(static_cast<const char *>(at) -
+					       all[i].from) < all[i].bytes)
+				return true;
+		return false;
+	}
+	bool is_variable(const char *at) const;
+
+      private:
+	static constexpr usize most = 200;
+
+	/* Calls the kernel; accesses nothing else. */
+	[[gnu::always_inline]] void set(bool close);
+
+	bool is_closed = false;
+	usize many = 0;
+	range all[most] = {};
+	std::span<const detail::variable> variables;
+};
+
+inline void pages_of_data::set(bool close)
+{
+	is_closed = close;
+#if defined(__x86_64__)
+	for (usize i = 0; i < many; i++) {
+		long called = SYS_mprotect;
+		__asm__ volatile(
+			"syscall"
+			: "+a"(called)
+			: "D"(all[i].from), "S"(all[i].bytes),
+			  "d"(close ? PROT_NONE : PROT_READ | PROT_WRITE)
+			: "rcx", "r11", "memory");
+	}
+#endif
+}
+
+struct lookout {
+	lookout(exploration &of, scheduler &those) : task(of), cpus(those) {}
 
 	/* An exploration begins: why it cannot look; empty: it can, or need
 	 * not. */
@@ -50,8 +121,10 @@ struct lookout {
 	/* The current CPU's code goes on: protects the memory, or does not. */
 	void leave();
 	void open_all();
+	bool is_stepping() const { return stepping; }
 	/* Other code makes the accesses that the current CPU was told of. */
 	void let_others_access();
+	static pages_of_data data;
 
 	/* The CPU is about to make this access. alone: nothing else knows of
 	 * it, so that it excuses no wider one. */
@@ -126,6 +199,7 @@ struct lookout {
 	void choose(usize what);
 	void choose_by(usize operation, u64 value);
 	void close();
+	void open_usual();
 	void close(part &, const void *from, usize bytes);
 	void open(part &);
 	bool was_told(const char *at, const void *context);
@@ -146,7 +220,7 @@ struct lookout {
 	bool goes_beyond(const tales::tale &, const void *context) const;
 
 	exploration &task;
-	const scheduler &cpus;
+	scheduler &cpus;
 	bool able = false;
 	bool has_found = false;
 	bool stepping = false;
@@ -166,7 +240,9 @@ struct lookout {
 		usize bytes = 0;
 		u64 was = 0;
 	} lent;
-	part parts[2 + max_cpus]; /* the world's, and the heaps */
+	/* The world's, the heaps', the CPUs' stacks. */
+	static constexpr usize heaps = 1, stacks = heaps + 1 + max_cpus;
+	part parts[stacks + max_cpus];
 	tales of[max_cpus];
 	static constexpr usize ways = 1 << 17;
 	std::vector<u16> times = std::vector<u16>(ways);

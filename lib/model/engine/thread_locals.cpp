@@ -12,6 +12,7 @@
 #include <string_view>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <utility>
 
 extern "C" [[gnu::weak]] void __asan_init();
 
@@ -177,6 +178,29 @@ void thread_locals::start_run()
 				    p->at_start.size());
 	for (auto &of : ends)
 		of.clear();
+}
+
+void thread_locals::close_others(unsigned cpu)
+{
+	const auto others = [&](char *from, const char *to, int how) {
+		if (from < to)
+			::mprotect(from, static_cast<usize>(to - from), how);
+	};
+	char *const end = room + copies.size() * stride;
+
+	if (closed_but == cpu || copies.empty())
+		return;
+	open();
+	closed_but = cpu;
+	others(room, room + cpu * stride, PROT_NONE);
+	others(room + (cpu + 1) * stride, end, PROT_NONE);
+}
+
+void thread_locals::open()
+{
+	if (std::exchange(closed_but, none) != none)
+		::mprotect(room, copies.size() * stride,
+			   PROT_READ | PROT_WRITE);
 }
 
 const char *thread_locals::refused(const void *at) const

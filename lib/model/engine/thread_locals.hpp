@@ -29,7 +29,12 @@ struct thread_locals {
 	void start_run();
 
 	/* The code of this CPU goes on, and stops. */
-	void enter(unsigned cpu) { set(copies.empty() ? own : copies[cpu]); }
+	void enter(unsigned cpu)
+	{
+		if (cpu != closed_but)
+			open();
+		set(copies.empty() ? own : copies[cpu]);
+	}
 	void leave() { set(own); }
 
 	/* While it lives, the code runs that makes and ends worlds. */
@@ -44,6 +49,15 @@ struct thread_locals {
 
 		thread_locals &all;
 	};
+
+	/* Protects all but this CPU's (lookout.hpp), until open(). */
+	void close_others(unsigned cpu);
+	void open();
+	bool is_closed(const void *at) const
+	{
+		return closed_but != none && owner(at) != none &&
+		       owner(at) != closed_but;
+	}
 
 	/* -- An address -- */
 
@@ -117,6 +131,7 @@ struct thread_locals {
 
 	char *room = nullptr;
 	usize room_bytes = 0, stride = 0;
+	unsigned closed_but = none; /* none: all are open */
 	std::vector<char *> copies; /* their pointers; the last: the maker's */
 	std::vector<std::vector<destructor>> ends;
 };

@@ -10,6 +10,8 @@
 
 #include <klock/arch/engine.hpp>
 
+#include <span>
+
 namespace model::detail {
 
 /* The hooks look here first. It has a page of its own, apart from the code's
@@ -27,8 +29,8 @@ struct alignas(4096) state_of_hooks {
 inline constexpr bool &in_body = state.in_body;
 
 /*
- * The memory is protected while the code runs (engine/lookout.hpp): by
- * close_memory(), until the checker needs it.
+ * The memory is protected while the code runs: by close_memory(), which also
+ * sets in_body, until the checker needs it.
  */
 inline constexpr bool &looks = state.looks;
 void close_memory();
@@ -40,7 +42,8 @@ struct runs {
 	{
 		if (before && looks)
 			close_memory();
-		set(before);
+		else
+			set(before);
 	}
 	runs(const runs &) = delete;
 	runs &operator=(const runs &) = delete;
@@ -180,6 +183,18 @@ imported what_is(const char *name);
 
 /* Whether it is an instruction of a part that tells the checker. */
 bool is_of_code(const void *instruction);
+
+/* The variables of these parts that live as long as the program, by their
+ * addresses; why some are not known, or null. */
+struct variable {
+	const char *at;
+	klock::usize bytes;
+};
+struct variables {
+	std::span<const variable> all;
+	const char *unseen = nullptr;
+};
+variables variables_of_code();
 
 /* Plain variables are seen (model_plain), and not atomics alone. */
 bool sees_plain();
