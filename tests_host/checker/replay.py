@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs a failing execution under gdb, as result.replay says: two stops, where
-it begins and at the fault, on the stack of the code that is at fault. 77:
-skipped, there is no gdb, or it may not trace."""
+it begins and at the fault, on the stack of the code that is at fault. Or gdb
+must see the text that --says has. 77: skipped, there is no gdb, or it may not
+trace."""
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ def main():
     parser.add_argument("--program", required=True, type=tool.existing,
                         help="that has the finding")
     parser.add_argument("--case", required=True, help="the test case's name")
+    parser.add_argument("--says", help="a text")
     args = parser.parse_args()
     if not shutil.which("gdb"):
         print("no gdb")
@@ -32,6 +34,10 @@ def main():
     if "ptrace: Operation not permitted" in done.stderr:
         print("gdb may not trace")
         return SKIPPED
+    if args.says:
+        said = args.says in done.stdout + done.stderr
+        print("" if said else f"not said:\n{done.stdout}{done.stderr}")
+        return 0 if said else 1
     _, begin, fault = (done.stdout.split("received signal SIGTRAP") + [""] * 3)[:3]
     wrong = [what for what, where in (("model_replay_begins", begin),
                                       ("model_replay_fault", fault),

@@ -91,6 +91,8 @@ result checker::explore(program &p, const options &given)
 	operations.forget();
 	memory.tell(given.record_uses ? &uses : nullptr);
 	explore_once();
+	if (task.out.ok())
+		reports.say_nothing_shown();
 	uses.add_to(task);
 	task.out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
 			 of_memory.unseen + relaxed.notes();

@@ -64,8 +64,7 @@ unsigned asked_for()
 /* Prints the text that a debugger shows before it stops. */
 void say_replay(const char *what)
 {
-	std::fprintf(stderr, "klock::model: the replay %s (SIGTRAP, for gdb)\n",
-		     what);
+	std::fprintf(stderr, "klock::model: the replay %s\n", what);
 }
 
 void write_picture(const std::string &svg)
@@ -238,6 +237,13 @@ void reporter::keep_finding()
 	task.out.message.clear();
 }
 
+void reporter::say_nothing_shown() const
+{
+	if (traps)
+		say_replay("shows nothing: under a debugger, accesses that the "
+			   "compiler does not tell of are not looked for");
+}
+
 some_graph reporter::begin_showing()
 {
 	task.out = best.first;
@@ -245,7 +251,7 @@ some_graph reporter::begin_showing()
 	shown = {};
 	rows = std::make_unique<timeline>();
 	if (traps) {
-		say_replay("begins");
+		say_replay("begins (SIGTRAP, for gdb)");
 		model_replay_begins();
 	}
 	return std::move(best.shows);
@@ -345,7 +351,7 @@ void reporter::write_down(const std::string &message, site where)
 	task.out.timeline = rows->text(g, message, where);
 	task.out.svg = rows->svg(g, message, where);
 	if (traps) {
-		say_replay("has come to the fault");
+		say_replay("has come to the fault (SIGTRAP, for gdb)");
 		model_replay_fault();
 	}
 }

@@ -75,6 +75,8 @@ struct reporter {
 	/* Whether it is run under a debugger. */
 	bool is_replay() const { return traps; }
 	void end_replay() { traps = false; }
+	/* If a replay is asked for: it has shown nothing. */
+	void say_nothing_shown() const;
 
 	/* -- A run that is shown -- */
 
