@@ -155,7 +155,7 @@ extern "C" const u8 image_start[], image_rodata[];
 
 namespace {
 
-constexpr unsigned max_calls = 12;
+constexpr unsigned max_calls = 16;
 
 struct frame_link {
 	usize caller;
