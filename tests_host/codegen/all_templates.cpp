@@ -83,10 +83,10 @@ using timed = klock::timed_lock<ticket_lock<u16>, maxima>;
 using small = klock::recursive_lock<ticket_lock<u8>>;
 using large = klock::recursive_lock<klock::preemptable_ticket_lock<u16>>;
 
-static_assert(has_bytes<klock::lock_usage, 88, 60>);
+static_assert(has_bytes<klock::lock_usage, 96, 68>);
 static_assert(has_bytes<klock::lock_counts, 56, 36>);
 static_assert(has_bytes<timed, 8 + 40, 4 + 28>);
-static_assert(has_bytes<klock::held_locks, 832, 576>);
+static_assert(has_bytes<klock::held_locks, 832, 640>);
 static_assert(has_bytes<klock::irq_depth, 16, 8>);
 static_assert(has_bytes<klock::once, 8, 4>);
 static_assert(has_bytes<small, 16, 12>);
