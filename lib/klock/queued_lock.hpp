@@ -132,6 +132,7 @@ struct alignas(cache_line) queued_cpu {
 template <unsigned Cpus, u32 Patience = 0>
 struct queued_lock {
 	static_assert(Cpus > 0, "a lock needs a contender");
+	static_assert(Patience < endless, "a CPU would never queue");
 	static_assert(Cpus * u64{queued_cpu::levels} < 1u << 16,
 		      "more than 16,383 CPUs: a tail of 16 bits cannot name "
 		      "their nodes");
