@@ -9,6 +9,7 @@
 #include <klock/irq.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "../checker/verdict.hpp"
@@ -175,17 +176,44 @@ model::result relayed(options how)
 		[](relayed_world &) {});
 }
 
+/* Room for two, who read or write. */
+struct two_readers : rw_ticket_lock<u8> {
+	static constexpr u64 max_contenders = 2, max_readers = 2;
+};
+
+/* CPU 0 leaves as a writer and arrives as a reader before it leaves. */
+model::result downgraded(options how)
+{
+	how.sections = {1, 1};
+	return model::explore<checked<two_readers>>(
+		how,
+		[](checked<two_readers> &lock, unsigned cpu) {
+			const irq_state before = irq_save();
+
+			lock.lock();
+			if (cpu == 0) {
+				lock.downgrade();
+				lock.unlock_shared();
+			} else {
+				lock.unlock();
+			}
+			irq_restore(before);
+		},
+		[](checked<two_readers> &) {});
+}
+
 } // namespace
 
 TEST_CASE("checked_lock: who comes when another has left is no crowd")
 {
 	verdict::good(relayed({}));
+	verdict::good(downgraded({}));
 }
 
 TEST_CASE("checked_lock: the orders of its arrivals are needed")
 {
 	const auto clients = [](const options &how, auto enough) {
-		return enough(relayed(how));
+		return enough(relayed(how)) || enough(downgraded(how));
 	};
 	unsigned tried = 0;
 
@@ -199,7 +227,7 @@ TEST_CASE("checked_lock: the orders of its arrivals are needed")
 			tried++;
 		}
 	}
-	CHECK(tried == 2);
+	CHECK(tried == 3);
 }
 
 namespace {

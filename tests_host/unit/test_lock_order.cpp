@@ -143,6 +143,17 @@ TEST_CASE("lock_order: one look: a lock that takes a free place below")
 	has(taking(1, of.d, of.e), "known: e (");
 }
 
+/* A wait's check goes on when a handler has popped its place. */
+TEST_CASE("lock_order: one look: a place begins without a sum")
+{
+	held_locks of;
+
+	of.pop(*of.push());
+	of.at[1].known.store_relaxed(known_sum::of_open);
+	CHECK(of.push() == &of.at[1]);
+	CHECK(of.at[1].known.load_relaxed() == known_sum::unknown);
+}
+
 TEST_CASE("lock_order: one look: above a lock that a try has taken")
 {
 	new_order<> fresh;

@@ -51,7 +51,8 @@ namespace klock {
  *	- Nobody is counted who has left before: if A's departure comes before
  *	  B's arrival, and C counts B, it sees A's departure. The add to
  *	  arrivals acquires what those that arrived earlier have released by
- *	  theirs. With a relaxed add, a right program could be named.
+ *	  theirs. With a relaxed add, a right program could be named. So it
+ *	  could if downgrade(), which departs and arrives, did not release.
  *	- C may see departures of some that arrived later, and find fewer than
  *	  there are. Then these have found C: one contender too many is named,
  *	  if not by C.
@@ -358,8 +359,9 @@ struct lock_usage {
 		count_out();
 	}
 
-	/* The holder became a reader that counts as a contender. */
-	void note_downgraded() { (void)arrivals.fetch_add_relaxed(one); }
+	/* The holder became a reader that counts as a contender. Releases its
+	 * own departure to all who count it in: see above. */
+	void note_downgraded() { (void)arrivals.fetch_add_release(one); }
 
 	/* Whether the caller holds it, or code that the caller interrupted. */
 	[[nodiscard]] bool is_held_by_me() const

@@ -211,7 +211,9 @@ struct held_lock : noted_lock {
 	/* a handler pushed it while the place below was being popped: that pop
 	 * frees the place below itself */
 	atomic<bool> above_pop;
-	/* unknown while it is in no use, and until the sum was written */
+	/* unknown until the sum was written. A handler may pop the place of the
+	 * wait that it interrupts; the sum is then written after that, and the
+	 * next push forgets it. */
 	atomic<known_sum> known;
 
       private:
@@ -272,6 +274,7 @@ struct alignas(cache_line) held_locks : keyed_place {
 		if (n + 1 >= most)
 			return nullptr;
 		const bool in_pop = is_gone(at[n]);
+		at[n + 1].known.store_relaxed(known_sum::unknown);
 		more.store_relaxed(n + 1);
 		at[n + 1].above_pop.store_relaxed(in_pop);
 		return &at[n + 1];
