@@ -75,8 +75,18 @@ template struct klock::synchronized<u32, klock::irq_lock<mcs_lock>>;
 
 namespace {
 
-template <typename T, klock::usize On64, klock::usize On32>
-constexpr bool has_bytes = sizeof(T) == (sizeof(void *) == 8 ? On64 : On32);
+/* A u64 lies at a multiple of 8, or as on 32-bit x86 at one of 4. */
+struct with_u64 {
+	u8 first;
+	klock::u64 second;
+};
+
+/* Aligned: on 32 bits, where a u64 lies at a multiple of 8. */
+template <typename T, klock::usize On64, klock::usize On32,
+	  klock::usize Aligned = On32>
+constexpr bool has_bytes = sizeof(T) == (sizeof(void *) == 8	  ? On64
+					 : sizeof(with_u64) == 16 ? Aligned
+								  : On32);
 
 constinit klock::section_maxima<1> maxima;
 using timed = klock::timed_lock<ticket_lock<u16>, maxima>;
@@ -85,7 +95,7 @@ using large = klock::recursive_lock<klock::preemptable_ticket_lock<u16>>;
 
 static_assert(has_bytes<klock::lock_usage, 96, 68>);
 static_assert(has_bytes<klock::lock_counts, 56, 36>);
-static_assert(has_bytes<timed, 8 + 40, 4 + 28>);
+static_assert(has_bytes<timed, 8 + 40, 4 + 28, 8 + 32>);
 static_assert(has_bytes<klock::held_locks, 832, 640>);
 static_assert(has_bytes<klock::irq_depth, 16, 8>);
 static_assert(has_bytes<klock::once, 8, 4>);

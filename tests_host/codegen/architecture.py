@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The object code of klock for AArch64 or RISC-V, by one compiler.
+"""The object code of klock for another CPU than a PC's, by one compiler.
 
     headers      the port's: each compiles alone and twice
     operations   each is of the instructions that its order demands (orders.py)
@@ -111,6 +111,15 @@ AARCH64 = {
     "flag_clock": f"store {_CLOCK} store {_CLOCK} store",
     "flag_cycles": "isb cntvct",
 }
+ARMV7A = {
+    "flag_section": "store cpsr cpsid-i store branch cpsie-i store(?: store)?",
+    "flag_on": "store cpsie-i store",
+    "flag_off": "store store",
+    "flag_enabled": "store cpsr store",
+    "flag_relax": "store pause store",
+    "flag_clock": f"store {_CLOCK} store {_CLOCK} store",
+    "flag_cycles": "isb cntvct",
+}
 _CLOCK = "fence time fence"
 
 
@@ -153,13 +162,29 @@ def _riscv_word(machine, i):
     return "fence" if word.startswith("fence-iorw") else word
 
 
+def _arm_word(machine, i):
+    if i.name.startswith("cps"):
+        return f"{i.name}-{i.operands}"
+    if i.name == "mrs":
+        return "cpsr"  # apsr, as some disassemblers have it
+    if i.name == "mrrc":
+        return "cntvct" if re.fullmatch(r"p15, #?1, \w+, \w+, c14",
+                                        i.operands) else "mrrc"
+    if i.target >= 0 and i.name != "b":
+        return "branch"
+    return i.name if i.name in ("isb", "dsb") else machine.word(i)
+
+
+_WORDS = {"aarch64": _aarch64_word, "riscv": _riscv_word, "armv7a": _arm_word}
+
+
 def check_flags(compiler, machine, expected, scratch, extra=()):
     """One line for each function that is another than expected."""
     path = Path(scratch) / "section.cpp"
     path.write_text(SOURCE)
     obj = compiler.compile(path, Path(scratch) / "section.o", extra)
     functions = compiler.functions(obj)
-    say = _aarch64_word if machine.port == "aarch64" else _riscv_word
+    say = _WORDS[machine.port]
     for name, line in expected.items():
         if name not in functions:
             raise objects.Failed(f"no function {name}\n")
@@ -209,7 +234,8 @@ def check_parking(compiler, machine, scratch):
         "-D__linux__", "-w", "-I", system, "-I", compiler.lib / "arch/hosted"])
     functions = compiler.functions(obj)
     for name, operations in PARKING.items():
-        wanted = [orders.Wanted(f"probe_{one}__int") for one in operations]
+        wanted = [orders.Wanted(f"probe_{one}__int", machine.pointer)
+                  for one in operations]
         expected = " ".join(machine.change(one, one.order) for one in wanted)
         # GCC 12's release on RISC-V, by its own builtin.
         expected = expected.replace(
@@ -245,8 +271,9 @@ def _operations(compiler, machine, scratch):
 
 
 def _flags(compiler, machine, scratch):
-    if machine.port == "aarch64":
-        yield from check_flags(compiler, machine, AARCH64, scratch)
+    if machine.port != "riscv":
+        yield from check_flags(compiler, machine, {
+            "aarch64": AARCH64, "armv7a": ARMV7A}[machine.port], scratch)
         return
     yield from check_flags(compiler, machine, RISCV, scratch)
     yield from check_flags(compiler, machine, RISCV_MACHINE, scratch,

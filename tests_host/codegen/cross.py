@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Compiles for AArch64 and RISC-V as a kernel does there, and reads the result.
+"""Compiles for another CPU as a kernel does there, and reads the result.
 
 With GCC's cross compilers and with clang; both results by the GNU binutils of
-that architecture, which come with its GCC.
+that architecture, which come with its GCC. Of an architecture without them,
+clang alone, and LLVM's tools.
 """
 
 import re
@@ -17,6 +18,7 @@ COMMON = ["-O2", "-fno-asynchronous-unwind-tables", "-fno-pic",
           "-fno-stack-protector", "-fno-threadsafe-statics"]
 AARCH64 = ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"]
 RISCV = ["-mabi=lp64", "-mcmodel=medany"]
+ARM = ["-mfloat-abi=soft", "-marm", "-fomit-frame-pointer"]
 
 
 class Target(NamedTuple):
@@ -26,6 +28,7 @@ class Target(NamedTuple):
     gcc: list    # what only GCC takes
     march: str
     flags: list
+    tools: str = ""  # another prefix of objdump, nm and objcopy
 
 
 _AARCH64 = Target("aarch64", "aarch64-linux-gnu-",
@@ -36,6 +39,8 @@ TARGETS = {
     "riscv64": Target("riscv", "riscv64-linux-gnu-",
                       ["--target=riscv64-none-elf", "-mno-relax"], [],
                       "rv64imac_zicsr_zifencei", RISCV),
+    "armv7a": Target("armv7a", "arm-none-eabi-", ["--target=arm-none-eabi"],
+                     [], "armv7-a", ARM, "llvm-"),
 }
 
 
@@ -47,8 +52,9 @@ class Cross:
         prefix = self.target.prefix
         self.is_clang = cxx == "clang++"
         self.cxx = cxx if self.is_clang else prefix + cxx
-        self.objdump, self.nm = prefix + "objdump", prefix + "nm"
-        self.objcopy = prefix + "objcopy"
+        tools = self.target.tools or prefix
+        self.objdump, self.nm = tools + "objdump", tools + "nm"
+        self.objcopy = tools + "objcopy"
         for tool in (self.cxx, self.objdump, self.nm, self.objcopy):
             if not shutil.which(tool):
                 raise objects.Skip(f"{tool} not found: nothing is said of the "
@@ -102,12 +108,14 @@ class Instruction(NamedTuple):
 
 _LABEL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 _LOCAL = re.compile(r"^\.L")  # the assembler's, or the compiler's own
-_INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+)\s*(.*?)\s*"
-                          r"(?:<.*|//.*|# .*)?$")
-_RELOCATION = re.compile(r"^\s+[0-9a-f]+: R_\w*?(?:CALL|JUMP)\w*\s+([\w.$]+)")
-_TARGET = re.compile(r"(?:^|,)\s*([0-9a-f]+)\s*$")
+_INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\s+(\S+)\s*(.*?)\s*"
+                          r"(?:<.*|//.*|# .*|@ .*)?$")
+_RELOCATION = re.compile(
+    r"^\s+[0-9a-f]+:\s+R_\w*?(?:CALL|JUMP)\w*\s+([\w.$]+)")
+_TARGET = re.compile(r"(?:^|,)\s*(?:0x)?([0-9a-f]+)\s*$")
 _BRANCHES = re.compile(r"^(?:c\.)?(?:b|b\..*|bl|cbn?z|tbn?z|j|jal|"
-                       r"beqz?|bnez?|blt[uz]?|bge[uz]?|bgtz|blez)$")
+                       r"beqz?|bnez?|blt[uz]?|bge[uz]?|bgtz|blez|"
+                       r"b(?:hs|lo|mi|pl|vs|vc|hi|ls|gt|le))$")
 
 
 def _functions(listing):
@@ -129,8 +137,17 @@ def _functions(listing):
 
 # -- Where the code of one function may go -----------------------------------
 
-# Instructions that nothing follows: AArch64's, and RISC-V's without aliases.
-_ENDS = re.compile(r"(?:b|br|ret|udf|c\.jr?|(?:c\.)?ebreak|unimp) |jalr? zero,")
+# Instructions that nothing follows: Arm's, and RISC-V's without aliases.
+_ENDS = re.compile(r"(?:b|br|bx|ret|udf|c\.jr?|(?:c\.)?ebreak|unimp) |"
+                   r"jalr? zero,|pop .*pc}")
+_RETURNS = re.compile(r"ret |c\.jr ra|jalr zero,0\(ra\)|bx\w* lr|"
+                      r"pop\w* .*pc}")
+
+
+def returns(code):
+    """The offsets of the returns, those under a condition included."""
+    return {i.offset for i in code
+            if _RETURNS.match(f"{i.name} {i.operands}")}
 
 
 def after(code):

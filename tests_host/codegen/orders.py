@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every operation of a port, in the object code of AArch64 or RISC-V.
+"""Every operation of a port, in the object code of another CPU than a PC's.
 
 probes.py writes a function for each operation and type; the tables say of which
 instructions it must be, from its order. A compiler that drops an order is found
@@ -12,6 +12,7 @@ keeps a register on the stack.
     aarch64       ldaxr stlxr ...      the order is in the exclusive accesses
     aarch64-lse   ldaddal, casal ...   or in the one instruction
     riscv64       amoadd.aqrl, lr.aq sc.rl; fences beside loads and stores
+    armv7a        ldrex strex; a dmb-ish for each order
 """
 
 import re
@@ -104,8 +105,38 @@ def _riscv_word(i):
     return "call" if i.other else ""
 
 
+_ARM_IF = r"(?:eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?"
+_ARM_EXCLUSIVE = re.compile(rf"(ldrex|strex)[bhd]?{_ARM_IF}$")
+_ARM_LOAD = re.compile(rf"(?:ldrs?[bhd]?|ldm\w*?){_ARM_IF}$")
+_ARM_STORE = re.compile(rf"(?:str[bhd]?|stm\w*?){_ARM_IF}$")
+
+
+def _arm_width(i):
+    """The bytes that an instruction reads or writes."""
+    match = re.match(rf"(?:ldr|str)(?:ex)?s?([bhd]?){_ARM_IF}$", i.name)
+    return {"": 4, "b": 1, "h": 2, "d": 8}[match[1]]
+
+
+def _arm_word(i):
+    if i.name == "dmb":
+        return f"dmb-{i.operands}"
+    if match := _ARM_EXCLUSIVE.match(i.name):
+        return match[1]
+    if "[sp" in i.operands or "[pc" in i.operands:
+        return ""
+    if _ARM_LOAD.match(i.name):
+        return "load"
+    if _ARM_STORE.match(i.name):
+        return "store"
+    if i.name in ("wfe", "sev"):
+        return i.name
+    if i.name == "yield":
+        return "pause"
+    return "call" if i.name in ("bl", "blx") or i.other else ""
+
+
 # Read-modify-write instructions: an operation has one.
-_CHANGES = re.compile(r"st(l?)xr|sc|amo|cas|swp|ld(?:add|clr|set|eor)")
+_CHANGES = re.compile(r"st(l?)xr|strex|sc|amo|cas|swp|ld(?:add|clr|set|eor)")
 _ACQUIRE = re.compile(r"lda|ld(?:add|clr|set|eor)a|(?:cas|swp)a|dmb-ish(?:ld)?$|"
                       r"(?:lr|amo\w+)\.aq|fence-rw?-rw|fence\.tso")
 _RELEASE = re.compile(r"stl|ld(?:add|clr|set|eor)a?l|(?:cas|swp)a?l|dmb-ish$|"
@@ -139,6 +170,12 @@ _A64_FENCES = {"acquire": "dmb-ishld", "release": "dmb-ish",
 _A64_LOADS = {"relaxed": "load", "acquire": "(?:ldar|ldapr)", "seq_cst": "ldar"}
 _A64_STORES = {"relaxed": "store", "release": "stlr", "seq_cst": "stlr"}
 
+_ARM_FENCES = dict.fromkeys(_A64_FENCES, "dmb-ish")
+_ARM_LOADS = {"relaxed": "load", "acquire": "load dmb-ish",
+              "seq_cst": "load dmb-ish"}
+_ARM_STORES = {"relaxed": "store", "release": "dmb-ish store",
+               "seq_cst": "dmb-ish store dmb-ish"}
+
 _RV_ORDER = {"relaxed": "", "acquire": ".aq", "release": ".rl",
              "acq_rel": ".aqrl", "seq_cst": ".aqrl"}
 _RV_AMOS = {"exchange": "amoswap", "fetch_add": "amoadd", "fetch_sub": "amoadd",
@@ -161,9 +198,11 @@ class AArch64:
     """AArch64's instructions, by exclusive accesses or by LSE's atomics."""
 
     port = "aarch64"
+    pointer = 8
     loads, stores, fences = _A64_LOADS, _A64_STORES, _A64_FENCES
     word, width = staticmethod(_aarch64_word), staticmethod(_aarch64_width)
     # A sleep, the reads that mark what ends it, and what lets the first pass.
+    fence = None
     sleep, marks, event = "wfe", ("ldaxr",), "sevl"
     sleeps = True
 
@@ -194,8 +233,10 @@ class RiscV:
     """A, and of the later extensions those that a compiler was told of."""
 
     port = "riscv"
+    pointer = 8
     loads, stores, fences = _RV_LOADS, _RV_STORES, _RV_FENCES
     word, width = staticmethod(_riscv_word), staticmethod(_riscv_width)
+    fence = None
     sleep, marks, event = "wrs", ("lr", "lr.aq", "lr.aqrl"), None
 
     def __init__(self, extensions=()):
@@ -244,14 +285,44 @@ class RiscV:
             _again(look, "pause")
 
 
+class ArmV7:
+    """Exclusive accesses, and a fence for each order. No wait sleeps."""
+
+    port = "armv7a"
+    pointer = 4
+    loads, stores, fences = _ARM_LOADS, _ARM_STORES, _ARM_FENCES
+    word, width = staticmethod(_arm_word), staticmethod(_arm_width)
+    fence = "dmb-ish"  # beside the access, not in it
+    sleep, marks, event = None, (), None
+    sleeps = False
+
+    def width_of(self, word, probe):
+        """The bytes that this word must access."""
+        return probe.size
+
+    def wait(self, order):
+        fence = () if order == "relaxed" else ("dmb-ish",)
+        return _again("load", "pause", *fence)
+
+    def change(self, probe, order):
+        """The words of one change, as a pattern: a fence may stand on each way,
+        or where they meet. check_fences() looks at the ways."""
+        words = "ldrex strex(?: ldrex(?: strex)?)?"
+        if order in RELEASES:
+            words = "(?:dmb-ish ldrex strex|ldrex dmb-ish strex ldrex)"
+        if order in ACQUIRES:
+            words += "(?: dmb-ish| ldrex| strex| pause)*"
+        return words
+
+
 MACHINES = {"aarch64": AArch64(), "aarch64-lse": AArch64(True),
-            "riscv64": RiscV()}
+            "riscv64": RiscV(), "armv7a": ArmV7()}
 
 
 # -- Operations --------------------------------------------------------------
 
 _SIZES = {"bool": 1, "true": 1, "u8": 1, "schar": 1, "u16": 2, "u32": 4, "int": 4,
-          "word_enum": 4, "flag": 1, "usize": 8, "pointer": 8}
+          "word_enum": 4, "flag": 1}
 _NAME = re.compile(r"probe_(?:(pair|fields)_)?(\w+?)_"
                    r"(relaxed|acquire|release|acq_rel|seq_cst)"
                    r"(?:__(word_enum|[a-z0-9]+)(?:_(first|second|\d))?)?$")
@@ -260,14 +331,15 @@ _NAME = re.compile(r"probe_(?:(pair|fields)_)?(\w+?)_"
 class Wanted:
     """The operation, order and type that a probe's name states."""
 
-    def __init__(self, name):
+    def __init__(self, name, pointer):
         kind, self.operation, self.order, short, part = \
             _NAME.match(name).groups()
         self.short = short
         self.name = name
         self.change = {"await_exchange": "exchange", "advance": "fetch_add"} \
             .get(self.operation, self.operation)
-        one = self.size = _SIZES.get(short, 0)
+        one = self.size = pointer if short in ("usize", "pointer") else \
+            _SIZES.get(short, 0)
         fields = {None: 1, "pair": 2}.get(kind) or int(part)
         fields = 4 if fields == 3 else fields
         if self.operation in ("compare_exchange", "advance"):
@@ -298,6 +370,8 @@ def pattern(machine, wanted):
     if operation == "await_patient" and machine.sleeps:
         return _again(machine.loads[order], machine.asleep(order)), (
             "pause", "call")
+    if operation.startswith("await") and machine.fence:
+        return machine.wait(order), ("call",)
     if operation.startswith("await"):
         one = machine.loads[order]
         return f"{one}(?: {one})*", ("pause", "call")
@@ -330,6 +404,28 @@ def check_sleep(machine, name, code):
             yield f"{name}: nothing is read after {machine.sleep}"
 
 
+def check_fences(machine, wanted, code):
+    """Where an order is a fence beside the access, no way passes by it."""
+    named = {i.offset: machine.word(i) for i in code}
+    fences = {at for at, word in named.items() if word == machine.fence}
+    is_write = wanted.operation == "store"
+    access = "store" if is_write else \
+        "strex" if "strex" in named.values() else "load"
+    accesses = {at for at, word in named.items() if word == access}
+    if not machine.fence or not accesses:
+        return
+    if wanted.order in RELEASES and not wanted.operation.startswith("await") \
+            and access != "load" and cross.leads_to(code, accesses, fences):
+        yield f"{wanted.name}: a way to {access} without {machine.fence}"
+    if wanted.order not in ACQUIRES:
+        return
+    steps = cross.after(code)
+    behind = cross.reached({o for at in accesses for o in steps[at]}, steps,
+                           fences)
+    if behind & cross.returns(code):
+        yield f"{wanted.name}: a way from {access} without {machine.fence}"
+
+
 def check_width(machine, wanted, code):
     """Each access is of the location's bytes: of fewer, it could miss a change;
     of more, it would take others' for one."""
@@ -353,6 +449,7 @@ def check_operation(machine, wanted, code):
     if not re.fullmatch(expected, counted):
         yield f"{wanted.name} is '{' '.join(line)}', expected '{expected}'"
     yield from check_sleep(machine, wanted.name, code)
+    yield from check_fences(machine, wanted, code)
     yield from check_width(machine, wanted, code)
     if not wanted.operation.startswith("await"):
         return
@@ -383,7 +480,8 @@ def check(compiler, machine, scratch, extra=(), only=None):
              if not name.startswith("klock_os_")]
     functions = compiler.functions(obj)
     for probe in wanted:
-        found += check_operation(machine, Wanted(probe.name),
+        found += check_operation(machine,
+                                 Wanted(probe.name, machine.pointer),
                                  functions[probe.name])
     print(f"{compiler}: {len(wanted)} operations")
     return found

@@ -14,6 +14,8 @@ extern "C" inline klock::inheriting_thread *klock_os_inheriting_thread(void)
 
 #if defined(__aarch64__)
 	asm("mrs %0, tpidr_el1" : "=r"(mine));
+#elif defined(__arm__)
+	asm("mrc p15, 0, %0, c13, c0, 4" : "=r"(mine));
 #elif defined(__riscv)
 	asm("mv %0, tp" : "=r"(mine));
 #else

@@ -28,8 +28,7 @@ class Code(NamedTuple):
 
 
 _X86_ENDS = re.compile(r"(?:jmp|ret|ud2)")
-_WRITES = re.compile(r"st(l?)xr|cas|sc\.")
-_RETURNS = re.compile(r"ret |c\.jr ra|jalr zero,0\(ra\)")
+_WRITES = re.compile(r"st(l?)xr|strex|cas|sc\.")
 
 
 def _of_x86(function):
@@ -46,8 +45,7 @@ def _of_x86(function):
 def _of_others(code):
     return Code(code[0].offset, cross.after(code),
                 {i.offset for i in code if _WRITES.match(i.name)},
-                {i.offset for i in code
-                 if _RETURNS.match(f"{i.name} {i.operands}")})
+                cross.returns(code))
 
 
 def _way(code, start, ends):
