@@ -307,7 +307,8 @@ struct inheriting_mutex_in : private detail::lendable {
 
 	/*
 	 * lock() by a deadline of cycles(), or until the kernel ends the wait
-	 * (klock_os_park_until()). The caller holds the mutex if the result is
+	 * (klock_os_park_until()). No spin iteration follows the deadline. The
+	 * caller holds the mutex if the result is
 	 * `had`. If it is `deadlock` or `too_deep`, it has not waited, and
 	 * link(thread, mutex) was called for each link, the caller's first:
 	 * that thread waits for that mutex, which the thread of the next link
@@ -430,7 +431,7 @@ struct inheriting_mutex_in : private detail::lendable {
 	[[gnu::noinline]] wait_result lock_slowly(const u64 *until,
 						  const link_visitor *links)
 	{
-		if (took_in_time())
+		if (took_in_time(until))
 			return wait_result::had;
 		inheriting_thread &thread = *klock_os_inheriting_thread();
 		section in(Domain::lock);
@@ -464,9 +465,11 @@ struct inheriting_mutex_in : private detail::lendable {
 
 	/* Tries again some times. If somebody waits, unlock() hands the mutex
 	 * over, and no try succeeds. */
-	bool took_in_time()
+	bool took_in_time(const u64 *until)
 	{
-		for (u32 i = 0; i < Spins && !is_contended(); i++) {
+		for (u32 i = 0;
+		     i < Spins && !is_contended() && !detail::is_over(until);
+		     i++) {
 			cpu_relax();
 			if (try_lock())
 				return true;

@@ -120,7 +120,8 @@ struct patient_mutex {
 
 	/*
 	 * lock() by a deadline of cycles(), or until the kernel ends the wait
-	 * (klock_os_park_until()). False: the caller does not hold it.
+	 * (klock_os_park_until()). No spin iteration follows the deadline.
+	 * False: the caller does not hold it.
 	 */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{
@@ -161,7 +162,8 @@ struct patient_mutex {
 
 	[[gnu::noinline]] bool lock_slowly(const u64 *until)
 	{
-		if (detail::spins_until<Spins>([&] { return try_lock(); }))
+		if (detail::spins_until<Spins>(until,
+					       [&] { return try_lock(); }))
 			return true;
 		section in(inner);
 

@@ -124,8 +124,8 @@ struct patient_shared_mutex {
 		return found == 0 &&
 		       word.compare_exchange_acquire(found, writer); /* O1 */
 	}
-	/* lock() until a deadline of cycles(). False: the caller does not hold
-	 * it. */
+	/* lock() until a deadline of cycles(), which no spin iteration
+	 * follows. False: the caller does not hold it. */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{
 		return try_lock() || enter_slowly(false, &deadline);
@@ -205,7 +205,7 @@ struct patient_shared_mutex {
 
 	[[gnu::noinline]] bool enter_slowly(bool reads, const u64 *until)
 	{
-		if (detail::spins_until<Spins>([&] {
+		if (detail::spins_until<Spins>(until, [&] {
 			    return reads ? try_lock_shared() : try_lock();
 		    }))
 			return true;

@@ -741,6 +741,51 @@ TEST_CASE("inheriting_mutex: tries, then looks")
 	inheriting<0, 0>();
 }
 
+namespace {
+
+/* Until a deadline after so many turns, for what is not released. */
+template <typename TryUntil>
+void spins_until_deadlines(unsigned most, TryUntil try_until)
+{
+	in_park = [] {};
+	for (unsigned turns = 0; turns <= most; turns++) {
+		watched_turns watched;
+
+		parks = 0;
+		CHECK_FALSE(try_until(watched.clock + turns));
+		CHECK(watched.turns == turns);
+		CHECK(parks == 1);
+	}
+}
+
+} // namespace
+
+TEST_CASE("spins before sleep: none after the deadline")
+{
+	klock::mutex m;
+	klock::shared_mutex names;
+	inheriting_mutex_in<inheritance, 3, 2> bus;
+	const auto writes = [&](u64 by) { return names.try_lock_until(by); };
+
+	m.lock();
+	spins_until_deadlines(spins_before_sleep,
+			      [&](u64 by) { return m.try_lock_until(by); });
+	names.lock_shared();
+	spins_until_deadlines(4 * spins_before_sleep, writes);
+	names.unlock_shared();
+	names.lock();
+	spins_until_deadlines(4 * spins_before_sleep, writes);
+	spins_until_deadlines(4 * spins_before_sleep, [&](u64 by) {
+		return names.try_lock_shared_until(by);
+	});
+	spins_until_deadlines(3 + 2, [&](u64 by) {
+		by_thread(1), bus.lock();
+		const bool had = bus.try_lock_until(by);
+		by_thread(1), bus.unlock();
+		return had;
+	});
+}
+
 /* Threads 0 and 1 want what thread 2 holds. */
 TEST_CASE("inheriting_mutex: who is not next does neither")
 {
@@ -780,10 +825,11 @@ void klock_os_park(void)
 	spins_before_sleep_tests::parks++;
 	spins_before_sleep_tests::in_park();
 }
+/* Ended at once, as if a kernel had looked at its clock late. */
 bool klock_os_park_until(u64)
 {
 	klock_os_park();
-	return true;
+	return false;
 }
 }
 

@@ -247,12 +247,16 @@ struct queued {
 	sleeper &one;
 };
 
-/* Tries that many times, with a pause before each. Done before a thread sleeps,
- * as sleeping takes longer than a short section. */
+/* Whether a deadline has passed; null: there is none. */
+inline bool is_over(const u64 *until) { return until && cycles() >= *until; }
+
+/* Tries that many times, with a pause before each, but not after the deadline.
+ * Done before a thread sleeps, as sleeping takes longer than a short section.
+ */
 template <u32 Spins, typename Try>
-bool spins_until(Try try_it)
+bool spins_until(const u64 *until, Try try_it)
 {
-	for (u32 i = 0; i < Spins; i++) {
+	for (u32 i = 0; i < Spins && !is_over(until); i++) {
 		cpu_relax();
 		if (try_it())
 			return true;
@@ -303,7 +307,8 @@ struct inner_section {
 	bool sleep(sleeper &me, const u64 *until)
 	{
 		leave();
-		for (u32 i = 0; i < Looks && !me.is_told(); i++)
+		for (u32 i = 0; i < Looks && !me.is_told() && !is_over(until);
+		     i++)
 			cpu_relax();
 		me.park(until);
 		before = irq_save();
