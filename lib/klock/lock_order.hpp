@@ -125,17 +125,16 @@
  * An edge the other way, which would be a danger, is searched for when it is
  * added. What strictly_before() has not is checked pair by pair each time: two
  * of one name (by address, or a recursion), pairs by address alone, edges that
- * are ignored. A wait with a sub-rank is, too: its lock may be held under
- * another one. So is a lock without a name, and one right above a lock that a
- * try took.
+ * are ignored. So is a lock that is held already, perhaps under another name or
+ * sub-rank, one without a name, and one right above a lock that a try took.
  *
  * A sum also says whether interrupts were on as it was made. Then all classes
  * up to it are noted as held with interrupts on, and a wait need only look at
  * its own.
  *
  * Cost: acquiring a known class: about ten stores to cache lines of the owner
- * and one look; no RMW if the owners of all locks are CPUs. A load for each
- * lock that is held looks for a free place.
+ * and one look; no RMW if the owners of all locks are CPUs. Two loads for each
+ * lock that is held look for a free place, and for the same lock.
  */
 #pragma once
 
@@ -549,15 +548,15 @@ struct order_keeper : lock_order, private order_rules {
 
 	/*
 	 * Returns false if check_each() may find something new. Otherwise the
-	 * place's sum is that of the one below and its own class. A class of
-	 * another sub-rank may be that of the same lock.
+	 * place's sum is that of the one below and its own class. The classes
+	 * do not tell that the same lock is held, perhaps by another name.
 	 */
 	[[gnu::always_inline]] bool
 	add_to_sum(held_place mine, const wanted_lock &want, u32 number)
 	{
 		if (!mine.at || number == lock_classes::none ||
-		    mine.at->sub_rank.load_relaxed() != 0 ||
-		    !mine.stack->is_last(*mine.at))
+		    !mine.stack->is_last(*mine.at) ||
+		    mine.stack->has_below(*mine.at, want.lock))
 			return false;
 		const bool is_first = mine.at == mine.stack->at;
 		const known_sum below =
@@ -689,12 +688,10 @@ struct order_keeper : lock_order, private order_rules {
 	held_locks *holder_of(const void *lock) const
 	{
 		for (u32 i = 0; i < owners.owners; i++) {
-			held_lock *const one =
-				owners.all[i].size() ? owners.all[i].find(lock)
-						     : nullptr;
+			held_locks &its = owners.all[i];
 
-			if (one && one->is_held())
-				return &owners.all[i];
+			if (its.size() && its.find(lock))
+				return &its;
 		}
 		return nullptr;
 	}

@@ -6,10 +6,12 @@
 
 #include <klock/checked_lock.hpp>
 #include <klock/lock_order.hpp>
+#include <klock/print_held.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "pretended_kernel.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +37,30 @@ struct new_order {
 		new klock::lock_order_memory<Classes, Owners>()};
 	klock::order_keeper order;
 };
+
+/* As if each wait had begun so much earlier: held_lock::clock(). */
+inline void make_waits_older(const klock::order_keeper &order, klock::u32 by)
+{
+	const klock::held_by_owners all = order.everybody();
+
+	for (klock::u32 i = 0; i < all.owners; i++)
+		for (klock::held_lock &one : all.all[i].at)
+			if (one.is_there() && one.is_waiting())
+				one.since.store_relaxed(
+					one.since.load_relaxed() - by);
+}
+
+/* The age of the oldest wait or hold. */
+inline klock::u32 greatest_age(const klock::order_keeper &order)
+{
+	klock::u32 most = 0;
+
+	klock::for_each_held(order.everybody(),
+			     [&](const klock::held_view &one) {
+				     most = std::max(most, one.age);
+			     });
+	return most;
+}
 
 using byte_lock = klock::ticket_lock<klock::u8>;
 

@@ -1096,6 +1096,27 @@ static void begins_anew()
 	std::construct_at(object, 1u);
 }
 
+TEST_CASE("inheriting_mutex: checked: an heir's wait is no part of its section")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	const new_order fresh;
+	kernel cpu;
+	u32 age = ~u32{0};
+
+	cpu.start(1, [&] {
+		bus.lock();
+		lets(cpu.start(0, [&] {
+			bus.lock();
+			age = greatest_age(fresh.order);
+			bus.unlock();
+		}));
+		make_waits_older(fresh.order, 1u << 30);
+		thread_ends(current(), true, [](const void *) {});
+	});
+	cpu.run();
+	CHECK(age < 1u << 30);
+}
+
 /* Nobody waits for log, and disk is none that others inherit. */
 TEST_CASE("inheriting_mutex: checked: what an ended thread held is forgotten")
 {

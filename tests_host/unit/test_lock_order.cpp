@@ -143,15 +143,30 @@ TEST_CASE("lock_order: one look: a lock that takes a free place below")
 	has(taking(1, of.d, of.e), "known: e (");
 }
 
-/* A wait's check goes on when a handler has popped its place. */
-TEST_CASE("lock_order: one look: a place begins without a sum")
+/* The handler's place is below that of the wait. */
+TEST_CASE("lock_order: what a handler reads and releases leaves the wait")
 {
-	held_locks of;
+	new_order<> fresh;
+	checked_lock<reader_lock<2>, "readers"> readers;
+	five_locks of;
+	const wanted_lock want = {
+		&readers, {"readers", 0}, {"f.c", 1}, true, true};
 
-	of.pop(*of.push());
-	of.at[1].known.store_relaxed(known_sum::of_open);
-	CHECK(of.push() == &of.at[1]);
-	CHECK(of.at[1].known.load_relaxed() == known_sum::unknown);
+	on_cpu(0, [&] {
+		of.a.lock();
+		of.b.lock();
+		const held_place waits = fresh.order.before_wait(want);
+		of.a.unlock();
+		as(0, context::interrupt, [&] {
+			readers.lock_shared(0);
+			readers.unlock_shared(0);
+		});
+		CHECK(waits.at->is_waiting());
+		CHECK(waits.at->is_of(&readers));
+		order_keeper::gone(waits);
+		of.b.unlock();
+	});
+	CHECK(fresh.order.mine() == nullptr);
 }
 
 TEST_CASE("lock_order: one look: above a lock that a try has taken")
@@ -203,20 +218,24 @@ TEST_CASE("lock_order: one look: a held lock gets another sub-rank")
 	});
 }
 
-TEST_CASE("lock_order: one look: a held lock again, by another sub-rank")
+/* Its other class is known to come behind all that is held. */
+TEST_CASE("lock_order: one look: one held again, by another sub-rank or name")
 {
+	const bool by_name = GENERATE(false, true);
+	const char *const name = by_name ? "file" : "inode";
+	const u8 rank = by_name ? 0 : 1;
 	new_order<> fresh;
-	char above[3], inode[2];
+	char above[3], held, other;
 
 	on_cpu(0, [&] {
 		/* acquired() leaves the first place free, and fills it next. */
 		acquired(&above[0], "mount");
 		acquired(&above[1], "volume");
 		acquired(&above[2], "directory");
-		acquired(&inode[0], "inode");
-		acquired(&inode[1], "inode", 1);
-		released(&inode[1]);
-		has(panic_of([&] { acquired(&inode[0], "inode", 1); }),
+		acquired(&held, "inode");
+		acquired(&other, name, rank);
+		released(&other);
+		has(panic_of([&] { acquired(&held, name, rank); }),
 		    "recursion: the caller already holds it");
 	});
 }
@@ -1623,6 +1642,35 @@ TEST_CASE("print_held: an age is that of the wait, then that of the section")
 	CHECK(ages[0] >= 1000);
 	CHECK(ages[1] < ages[0]);
 	CHECK(ages[2] >= ~u32{0} - 1000);
+}
+
+namespace {
+
+/* lock() begins to wait, and then does this. */
+std::function<void()> in_lock;
+struct waited_for : rw_ticket_lock<u8> {
+	void lock()
+	{
+		in_lock();
+		rw_ticket_lock<u8>::lock();
+	}
+};
+
+} // namespace
+
+TEST_CASE("print_held: a writer's wait for a reader is no part of its section")
+{
+	new_order<> fresh;
+	checked_lock<waited_for, "table"> table;
+
+	on_cpu(1, [&] { table.lock_shared(); });
+	in_lock = [&] {
+		make_waits_older(fresh.order, 1u << 30);
+		on_cpu(1, [&] { table.unlock_shared(); });
+	};
+	on_cpu(0, [&] { table.lock(); });
+	CHECK(greatest_age(fresh.order) < 1u << 30);
+	on_cpu(0, [&] { table.unlock(); });
 }
 
 TEST_CASE("print_held: a wait that is long is noted once, by anybody")

@@ -154,10 +154,12 @@ TEST_CASE("held_locks: a handler in the middle of a thread's last release")
 				handler.stack->pop(*handler.at);
 				current_thread = 6;
 				other = all.push();
-				if (other.at)
+				if (other.at) {
 					other.at->address.store_relaxed(
 						reinterpret_cast<usize>(
 							&others));
+					other.at->take();
+				}
 				current_thread = 5;
 			});
 		CHECK(all.mine() == nullptr);

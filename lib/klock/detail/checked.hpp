@@ -220,8 +220,8 @@ struct lock_usage {
 			check_capacity(found, capacity, by);
 		return found.departed;
 	}
-	/* Whether another may have had the lock since count_in() returned that,
-	 * or `unknown`. */
+	/* Whether another writer may have had the lock since count_in()
+	 * returned that, or `unknown`. */
 	[[nodiscard]] bool has_waited(u32 departed) const
 	{
 		return departures.load_relaxed() != departed;
@@ -1134,7 +1134,7 @@ struct checked_core {
 	{
 		lend(with, by);
 		if (try_inner()) {
-			const bool waited = usage.has_waited(departed);
+			const bool waited = may_have_waited(departed);
 
 			note_writer(with, by);
 			note_taken(mine, by, waited);
@@ -1145,6 +1145,15 @@ struct checked_core {
 		usage.count_out();
 		note_gone(mine);
 		return false;
+	}
+
+	/* Whether the caller, which has the lock, may have waited for it since
+	 * count_in() returned that. Readers and a holder that has ended do not
+	 * depart. A release that has begun counts as one that is over. */
+	bool may_have_waited(u32 departed) const
+	{
+		return shared::readers != 0 || holder_died() ||
+		       usage.has_waited(departed);
 	}
 
 	/* Checks a release by the holder; a reader has another verb. */

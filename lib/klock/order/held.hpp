@@ -211,9 +211,7 @@ struct held_lock : noted_lock {
 	/* a handler pushed it while the place below was being popped: that pop
 	 * frees the place below itself */
 	atomic<bool> above_pop;
-	/* unknown until the sum was written. A handler may pop the place of the
-	 * wait that it interrupts; the sum is then written after that, and the
-	 * next push forgets it. */
+	/* unknown while it is in no use, and until the sum was written */
 	atomic<known_sum> known;
 
       private:
@@ -274,7 +272,6 @@ struct alignas(cache_line) held_locks : keyed_place {
 		if (n + 1 >= most)
 			return nullptr;
 		const bool in_pop = is_gone(at[n]);
-		at[n + 1].known.store_relaxed(known_sum::unknown);
 		more.store_relaxed(n + 1);
 		at[n + 1].above_pop.store_relaxed(in_pop);
 		return &at[n + 1];
@@ -327,12 +324,13 @@ struct alignas(cache_line) held_locks : keyed_place {
 		claims.store_relaxed(static_cast<u8>(now - 1));
 	}
 
-	/* The last push of this lock whose release has not begun, or null. */
+	/* The last place in which this lock is held, or null. Not that of a
+	 * wait: a handler that releases the lock leaves the wait it interrupts.
+	 */
 	[[nodiscard]] held_lock *find(const void *lock)
 	{
 		for (u32 n = more.load_relaxed() + 1; n-- > 0;)
-			if (at[n].is_of(lock) &&
-			    at[n].state.load_relaxed() != hold::leaving)
+			if (at[n].is_of(lock) && at[n].is_held())
 				return &at[n];
 		return nullptr;
 	}
@@ -357,6 +355,17 @@ struct alignas(cache_line) held_locks : keyed_place {
 	[[nodiscard]] bool is_last(const held_lock &one) const
 	{
 		return &one == &at[more.load_relaxed()];
+	}
+
+	/* Whether a place below this one has the lock. */
+	[[nodiscard]] bool has_below(const held_lock &one,
+				     const void *lock) const
+	{
+		bool found = false;
+
+		for (const held_lock *below = at; below != &one; below++)
+			found |= below->is_of(lock);
+		return found;
 	}
 
 	/* The number of places of `at` that may be in use. */
