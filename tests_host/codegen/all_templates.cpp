@@ -6,11 +6,13 @@
  * sizes that headers state for 32 bits: unit tests run on 64.
  */
 #include <klock/atomic.hpp>
+#include <klock/byte_mutex.hpp>
 #include <klock/calibrate.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
 #include <klock/counted_lock.hpp>
+#include <klock/futex.hpp>
 #include <klock/guard.hpp>
 #include <klock/inheriting_mutex.hpp>
 #include <klock/irq_depth.hpp>
@@ -54,6 +56,8 @@ template struct klock::atomic_fields<u8, 4>;
 template struct klock::atomic_fields<u16, 3>;
 template struct klock::atomic_fields<u16, 4>;
 template struct klock::plain<short>;
+static constinit klock::futex_table<4> words;
+template struct klock::patient_byte_mutex<words>;
 
 /* Words of each width. */
 struct three_shorts {
@@ -108,6 +112,8 @@ static_assert(has_bytes<klock::completion, 16, 8>);
 static_assert(has_bytes<klock::condition, 16, 8>);
 static_assert(has_bytes<klock::wait_queue, 16, 8>);
 static_assert(has_bytes<klock::sleeper, 32, 16>);
+static_assert(has_bytes<klock::futex_table<>::waiter, 64, 36>);
+static_assert(has_bytes<klock::byte_mutex<words>, 1, 1>);
 static_assert(has_bytes<klock::inheriting_mutex, 24, 12>);
 static_assert(has_bytes<klock::inheriting_thread, 40, 24>);
 static_assert(has_bytes<klock::detail::lender, 48, 24>);

@@ -369,6 +369,11 @@ PROLOGUES = {
     "static items<klock::ticket_lock<u8>> ring; "
     "static klock::condition not_empty;",
     "shared_mutex.hpp": "static klock::shared_mutex names;",
+    "futex.hpp": "static klock::usize space, address; static u32 expected; "
+    "static klock::futex_key key; "
+    "static klock::futex_look compare(klock::usize, u32) "
+    "{ return klock::futex_look::changed; } "
+    "static klock::futex_look look() { return compare(address, expected); }",
     "placed.hpp": 'extern "C" char end[];',
     "wait_queue.hpp": "static bool take_packet() { return true; } "
     "static void put_packet() {}",

@@ -44,13 +44,16 @@ CPP, CHECKED_CPP, C, CHECKED_C = WORLDS
 
 # Rows of the first two tables are the locks of klock/selftest/locks.hpp, and
 # these. In C: klock/c_lock.hpp.
-SLEEPING_LOCKS = ("mutex", "inheriting_mutex", "shared_mutex")
+SLEEPING_LOCKS = {"mutex": "mutex", "inheriting_mutex": "inheriting_mutex",
+                  "shared_mutex": "shared_mutex",
+                  "byte_mutex": "byte_mutex<words>"}
 # Rows of the third.
 EVENTS = {
     "semaphore": "semaphore",
     "completion": "completion",
     "condition": "condition",
     "wait_queue": "wait_queue",
+    "futex_table": "futex_table<4>",
     "seq_lock": "seq_lock<int>",
     "seq_latch": "seq_latch<int>",
     "seq_count": "seq_count",
@@ -86,7 +89,8 @@ CALLED = ("ticket_lock", "mcs_lock", "timeout_lock", "phase_fair_lock",
 
 # The headers' own names, where they differ.
 DEFINED_AS = {"sized_tas_lock": "tas_lock", "sized_ttas_lock": "ttas_lock",
-              "patient_mutex": "mutex", "inheriting_mutex_in":
+              "patient_mutex": "mutex", "patient_byte_mutex": "byte_mutex",
+              "inheriting_mutex_in":
               "inheriting_mutex", "patient_shared_mutex": "shared_mutex",
               "bounded_semaphore": "semaphore", "completion_with": "completion",
               "condition_with": "condition", "wait_queue_with": "wait_queue"}
@@ -117,9 +121,17 @@ CALLS = {
     "forget_waits": ("forget_waits(cpu)",),
     "try_acquire_until": ("try_acquire_until(t)",),
     "try_acquire_for": ("try_acquire_for(t)",),
-    "wait": ("wait()", "wait(m)", "wait(is)"),
-    "wait_until": ("wait_until(t)", "wait_until(m, t)", "wait_until(is, t)"),
-    "wait_for": ("wait_for(t)", "wait_for(m, t)", "wait_for(is, t)"),
+    "wait": ("wait()", "wait(m)", "wait(is)", "wait(key, looks)"),
+    "wait_until": ("wait_until(t)", "wait_until(m, t)", "wait_until(is, t)",
+                   "wait_until(key, looks, t)"),
+    "wait_for": ("wait_for(t)", "wait_for(m, t)", "wait_for(is, t)",
+                 "wait_for(key, looks, t)"),
+    "wait_any": ("wait_any(f, &key, 1, looks)",),
+    "wait_any_until": ("wait_any_until(f, &key, 1, looks, t)",),
+    "wake": ("wake(key, 1)",),
+    "index_of": ("index_of(key)",),
+    "requeue": ("requeue(key, key, 1, 1, looks)",),
+    "wake_op": ("wake_op(key, 1, key, 1, ops)",),
     "prepare": ("prepare(s)",),
     "sleep": ("sleep(s, at)",),
     "wake_one": ("wake_one(serve)",),
@@ -320,10 +332,12 @@ REASONS = (
      "gives none.", ("reader_lock", ("downgrade",), WORLDS)),
     ("sleeps", "A waiter sleeps, and must not with interrupts off: `irq_guard` "
      "and C refuse it. A handler may `try_lock()`.",
-     ("mutex inheriting_mutex shared_mutex", tuple(IRQ), WORLDS)),
+     ("mutex inheriting_mutex shared_mutex byte_mutex", tuple(IRQ),
+      WORLDS)),
     ("switched", "A thread that sleeps is switched, and needs no preemption to be "
      "off: a guard leaves it on, and C refuses it.",
-     ("mutex inheriting_mutex shared_mutex", tuple(PREEMPT), WORLDS)),
+     ("mutex inheriting_mutex shared_mutex byte_mutex", tuple(PREEMPT),
+      WORLDS)),
     ("no functions in C", "C has no local functions: ask by "
      "`klock_try_lock()`, and do between what has to be done.",
      ("ticket_lock preemptable_ticket_lock proportional_ticket_lock tas_lock "
@@ -339,6 +353,13 @@ REASONS = (
      "name a recursion in every build, `spin_barrier` has no holder.",
      ("seq_latch seq_count once lazy spin_barrier", ("*",),
       (CHECKED_CPP, CHECKED_C))),
+    ("callers' looks", "Its looks and changes are the caller's, under a spin lock "
+     "with interrupts off: what waits there is named by the checked lock that it "
+     "waits for.", ("futex_table", ("*",), (CHECKED_CPP,))),
+    ("a table", "Not in C: how many buckets a table has is part of its type, and "
+     "so is which table a byte belongs to. A C++ file of the kernel has the "
+     "functions that are wanted.",
+     ("futex_table byte_mutex", ("*",), (C, CHECKED_C))),
     ("template", "A template of the data: C has `seq_count`, `once` and a "
      "pointer.", ("seq_lock seq_latch lazy", ("*",), (C, CHECKED_C))),
     ("guards alone", "Guards alone take it, by the verbs of the lock inside but "
@@ -423,6 +444,14 @@ using asks_ = bool (*)();
 struct paces_ { u32 operator()(auto) const { return 1; } };
 struct changes_of { void operator()(auto &) const {} };
 struct makes_of { int operator()() const { return 1; } };
+struct looks_at {
+	futex_look operator()(u32 = 0) const { return futex_look::same; }
+};
+struct ops_on {
+	futex_op operator()() const { return futex_op::wakes_one; }
+};
+/* A byte_mutex's. */
+static futex_table<4> words;
 
 template <typename Guard>
 concept is_guard = !same_as<typename Guard::lock_here, detail::anything>;
@@ -453,7 +482,8 @@ def probe(verb, calls_of):
     members_ = " || ".join(f"""requires(L &l, typename node_of<L>::type &n,
 	unsigned cpu, u64 t, u32 &b, const u64 *at, mutex &m,
 	detail::sleeper &s, int &v, serves_ serve, asks_ is, paces_ pace,
-	changes_of changes, makes_of makes) {{ l.{call}; }}""" for call in calls)
+	changes_of changes, makes_of makes, futex_key key, looks_at looks,
+	ops_on ops, futex_table<4>::waiter *f) {{ l.{call}; }}""" for call in calls)
     if verb in TIMED:       # try_lock_until.hpp
         for with_ in ("t", "n, t", "cpu, t"):
             members_ += f""" || requires(L &l, typename node_of<L>::type &n,
@@ -484,9 +514,9 @@ def takes(wrapper, lock):
 def questions(of):
     """(row, world, type, verbs)"""
     of_locks = of.all
-    for name in SLEEPING_LOCKS:
-        yield name, CPP, name, of_locks
-        yield name, CHECKED_CPP, f"checked_lock<{name}>", of_locks
+    for name, type_ in SLEEPING_LOCKS.items():
+        yield name, CPP, type_, of_locks
+        yield name, CHECKED_CPP, f"checked_lock<{type_}>", of_locks
     for name, type_ in EVENTS.items():
         yield name, CPP, type_, of.events[name]
         if name in ("seq_lock", "semaphore", "completion", "condition",

@@ -27,8 +27,9 @@ WRAPPERS = ("checked_lock.hpp", "counted_lock.hpp", "irq_lock.hpp",
 # the list of locks, whose tests take any lock by lock() and unlock().
 #
 # The sleeping locks need a kernel's threads.
-SLEEPING = ("completion.hpp", "condition.hpp", "inheriting_mutex.hpp",
-            "mutex.hpp", "semaphore.hpp", "shared_mutex.hpp", "wait_queue.hpp")
+SLEEPING = ("byte_mutex.hpp", "completion.hpp", "condition.hpp",
+            "futex.hpp", "inheriting_mutex.hpp", "mutex.hpp", "semaphore.hpp",
+            "shared_mutex.hpp", "wait_queue.hpp")
 UNLISTED = ("seq_lock.hpp", *SLEEPING)
 
 class Finding(NamedTuple):

@@ -5,6 +5,7 @@
  * Run: sleep WORLD. Prints what the checker found; the exit status is 0 if all
  * is well, and nothing was left out.
  */
+#include "../model/futex_worlds.hpp"
 #include "../model/inheriting_worlds.hpp"
 
 #include <cstdio>
@@ -43,6 +44,7 @@ const options one{.sections = {1}}, one_each{.sections = {1, 1}},
 	few{.max_executions = 4000, .preemptions = 2},
 	bounded{.preemptions = 2, .max_reorder = 2};
 
+result futex(const char *words) { return on_addresses(some, words); }
 result lends(const char *words) { return lending(some, words); }
 
 using nested = one_unit<nesting_tickets>;
@@ -133,6 +135,18 @@ const world all_worlds[] = {
 	{"lends bA aB", [] { return lends("bA aB"); }},
 	{"lends a ^", [] { return lends("a ^"); }},
 	{"lends a! a", [] { return lends("a! a"); }},
+	{"futex w0 d0k01", [] { return futex("w0 d0k01"); }},
+	{"futex W0 d0k01", [] { return futex("W0 d0k01"); }},
+	{"futex S0 c0r01 k11", [] { return futex("S0 c0r01 k11"); }},
+	{"futex X0 r01 r10", [] { return futex("X0 r01 r10"); }},
+	{"futex S0 r02 k21", [] { return futex("S0 r02 k21"); }},
+	{"futex S0 r00 k01", [] { return futex("S0 r00 k01"); }},
+	{"futex a01 c1k11", [] { return futex("a01 c1k11"); }},
+	{"futex a01 c0k01 c1k11", [] { return futex("a01 c0k01 c1k11"); }},
+	{"futex A01 c1k11", [] { return futex("A01 c1k11"); }},
+	{"byte ll", [] { return sections<byte_once>(one_each, "ll"); }},
+	{"byte freed ll", [] { return freed<byte_once>(one_each, "ll"); }},
+	{"byte in turn", [] { return in_turn<byte_fifo>(three); }},
 };
 
 const char *text(bug found)

@@ -146,11 +146,16 @@ TEST_CASE("sleep: each kind of fault is named")
 	CHECK(verdict(lends, [] { here.loans_left.store_relaxed(1); }) != "");
 }
 
-TEST_CASE("sleep: freed by the last who holds it")
+namespace {
+
+constinit futex_table<8> table;
+
+/* Handed over: the last is woken by the one before it. */
+template <typename Lock>
+void freed_by_last()
 {
-	/* Handed over: the last is woken by the one before it. */
 	struct counted {
-		patient_mutex<0> lock;
+		Lock lock;
 		plain<unsigned> left{threads};
 	};
 	std::vector<counted *> all;
@@ -178,4 +183,12 @@ TEST_CASE("sleep: freed by the last who holds it")
 		}
 	});
 	CHECK(freed == rounds);
+}
+
+} // namespace
+
+TEST_CASE("sleep: freed by the last who holds it")
+{
+	freed_by_last<patient_mutex<0>>();
+	freed_by_last<patient_byte_mutex<table, 0>>();
 }

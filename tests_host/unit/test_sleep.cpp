@@ -5,10 +5,12 @@
  * wait, each is a fiber, which a test goes on with.
  */
 #include <klock/bakery_lock.hpp>
+#include <klock/byte_mutex.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
 #include <klock/counted_lock.hpp>
+#include <klock/futex.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
@@ -1121,4 +1123,354 @@ TEST_CASE("sleep: condition: who waits longest is notified first")
 				 changed.notify_one();
 			 }},
 			wait) == 3);
+}
+
+namespace {
+
+using addresses = futex_table<4>;
+
+futex_look same() { return futex_look::same; }
+futex_look other() { return futex_look::changed; }
+
+/* A key, one of its bucket, and one of another. */
+constexpr futex_key here = {1, 0x1000};
+constexpr futex_key key_beside(futex_key of, bool same_bucket)
+{
+	futex_key key = of;
+
+	do
+		key.address += 4;
+	while ((addresses::index_of(key) == addresses::index_of(of)) !=
+	       same_bucket);
+	return key;
+}
+constexpr futex_key near = key_beside(here, true),
+		    far = key_beside(here, false);
+
+/* Waits for the key, and says that it was woken. */
+std::function<void()> waits_for(addresses &lot, futex_key key,
+				u32 mask = addresses::any_bit)
+{
+	return [&lot, key, mask] {
+		CHECK(lot.wait(key, same, mask) == futex_result::woken);
+	};
+}
+
+} // namespace
+
+TEST_CASE("futex: sizes, and what zero bytes are")
+{
+	using futex = futex_table<8>;
+	static_assert(sizeof(futex) == 8 * klock::cache_line);
+	static_assert(alignof(futex) == klock::cache_line);
+	static_assert(sizeof(addresses::waiter) ==
+		      (sizeof(void *) == 8 ? 64 : 36));
+
+	static constinit addresses lot;
+	static constinit futex_table<1> one_bucket;
+	static_assert(sizeof(byte_mutex<lot>) == 1);
+	static constinit byte_mutex<lot> m;
+	static constinit byte_mutex<one_bucket> m_of_one;
+
+	CHECK((all_zero(lot) && all_zero(m)));
+	CHECK(m.try_lock());
+	CHECK_FALSE(m.try_lock());
+	CHECK(m.is_locked());
+	CHECK_FALSE(m.try_lock_until(0));
+	m.unlock();
+	CHECK((all_zero(lot) && all_zero(m)));
+	{
+		const guard held(m_of_one);
+	}
+	CHECK((all_zero(one_bucket) && all_zero(m_of_one)));
+}
+
+TEST_CASE("futex: keys are spread over the buckets, and compared whole")
+{
+	using many = futex_table<64>;
+	std::vector<unsigned> in(64), of_spaces(64);
+
+	for (usize i = 0; i < 6400; i++) {
+		in[many::index_of({0x5000, 0x7f001000 + i * 4})]++;
+		of_spaces[many::index_of({0x100000 + i * 0x240, 0x601000})]++;
+	}
+	for (const auto &each : {in, of_spaces})
+		for (const unsigned n : each)
+			CHECK((n > 50 && n < 200));
+
+	addresses lot;
+	unsigned told = 0;
+	other_thread one(1, [&] {
+		waits_for(lot, here)();
+		told++;
+	});
+
+	CHECK(lot.wake({here.space + 1, here.address}, 1) == 0);
+	CHECK(lot.wake({here.space, here.address + 4}, 1) == 0);
+	CHECK(lot.wake(here, 1) == 1);
+	CHECK_FALSE(one.go_on());
+	CHECK(told == 1);
+}
+
+TEST_CASE("futex: why a wait ended")
+{
+	addresses lot;
+	const auto faults = [] { return futex_look::faulted; };
+
+	CHECK(lot.wait(here, other) == futex_result::changed);
+	CHECK(lot.wait(here, faults) == futex_result::faulted);
+	CHECK(lot.wait_until(here, other, 0) == futex_result::changed);
+	CHECK(lot.wait_until(here, same, 0) == futex_result::deadline);
+	too_late = true;
+	CHECK(lot.wait_until(here, same, ~u64{0}) == futex_result::killed);
+	CHECK(lot.wait_for(here, same, ~u64{0}) == futex_result::killed);
+	too_late = false;
+	CHECK(sleeps_in({[&] { CHECK(lot.wake(here, 1) == 1); }},
+			waits_for(lot, here)) == 1);
+	/* It was counted, so it was woken, though its time has passed. */
+	CHECK(sleeps_in({[&] {
+				CHECK(lot.wake(here, 1) == 1);
+				too_late = true;
+			}},
+			[&] {
+				CHECK(lot.wait_until(here, same, 1) ==
+				      futex_result::woken);
+			}) == 1);
+	too_late = false;
+	CHECK(all_zero(lot));
+}
+
+TEST_CASE("futex: order: first come, first woken, by their masks")
+{
+	addresses lot;
+	three_waiters three(waits_for(lot, here, 6));
+	std::deque<other_thread> more;
+
+	more.emplace_back(4u, waits_for(lot, here, 1));
+	more.emplace_back(5u, waits_for(lot, near));
+	CHECK(three.woken_by([&] { CHECK(lot.wake(here, 0) == 0); }).empty());
+	CHECK(three.woken_by([&] { CHECK(lot.wake(here, 2, 4) == 2); }) ==
+	      numbers{1, 2});
+	woken.clear();
+	CHECK(lot.wake(here, ~0u, 1) == 1);
+	CHECK(lot.wake(near, ~0u, 8) == 1);
+	CHECK(woken == numbers{4, 5});
+	CHECK(three.woken_by([&] {
+		unsigned changes = 0;
+
+		CHECK(lot.wake(here, 9, 2, [&] {
+			CHECK(woken.empty());
+			changes++;
+		}) == 1);
+		CHECK(changes == 1);
+	}) == numbers{3});
+	for (other_thread &one : more)
+		CHECK_FALSE(one.go_on());
+	CHECK(all_zero(lot));
+}
+
+TEST_CASE("futex: order: who is requeued comes behind those that wait")
+{
+	for (const futex_key to : {near, far}) {
+		addresses lot;
+		std::deque<other_thread> of_it;
+
+		for (unsigned i = 1; i <= 4; i++)
+			of_it.emplace_back(i, waits_for(lot, here));
+		of_it.emplace_back(5u, waits_for(lot, to));
+		woken.clear();
+		CHECK(lot.requeue(here, to, 1, 2, other).found ==
+		      futex_look::changed);
+		CHECK(woken.empty());
+		const futex_count done = lot.requeue(here, to, 1, 2, same);
+
+		CHECK((done.woken == 1 && done.moved == 2));
+		CHECK(lot.wake(here, 9) == 1);
+		CHECK(lot.wake(to, 9) == 3);
+		CHECK(woken == numbers{1, 4, 5, 2, 3});
+		for (other_thread &one : of_it)
+			CHECK_FALSE(one.go_on());
+		CHECK(all_zero(lot));
+	}
+}
+
+TEST_CASE("futex: order: a requeue to the same key ends, and moves nobody")
+{
+	addresses lot;
+	three_waiters three(waits_for(lot, here));
+
+	CHECK(three.woken_by([&] {
+		const futex_count done = lot.requeue(here, here, 1, ~0u, same);
+
+		CHECK((done.woken == 1 && done.moved == 2));
+	}) == numbers{1});
+	CHECK(three.woken_by([&] { lot.wake(here, 1); }) == numbers{2});
+	CHECK(three.woken_by([&] { lot.wake(here, 1); }) == numbers{3});
+}
+
+TEST_CASE("futex: a deadline of who was requeued")
+{
+	addresses lot;
+
+	CHECK(sleeps_in(
+		      {[&] {
+			      CHECK(lot.requeue(here, far, 0, 1, same).moved ==
+				    1);
+			      too_late = true;
+		      }},
+		      [&] {
+			      CHECK(lot.wait_until(here, same, 1) ==
+				    futex_result::deadline);
+		      }) == 1);
+	too_late = false;
+	CHECK(all_zero(lot));
+}
+
+TEST_CASE("futex: wake_op wakes one key, or both")
+{
+	for (const futex_key second : {here, near, far}) {
+		addresses lot;
+		std::deque<other_thread> all;
+
+		for (unsigned i = 1; i <= 3; i++)
+			all.emplace_back(i, waits_for(lot, here));
+		for (unsigned i = 4; i <= 6; i++)
+			all.emplace_back(i, waits_for(lot, second));
+		woken.clear();
+		CHECK(lot.wake_op(here, 1, second, 1, [] {
+				 return futex_op::faulted;
+			 }).found == futex_look::faulted);
+		CHECK(woken.empty());
+		CHECK(lot.wake_op(here, 1, second, 1, [] {
+				 return futex_op::wakes_one;
+			 }).woken == 1);
+		CHECK(lot.wake_op(here, 1, second, 2, [] {
+				 return futex_op::wakes_both;
+			 }).woken == 3);
+		CHECK(woken == (second == here ? numbers{1, 2, 3, 4}
+					       : numbers{1, 2, 4, 5}));
+		lot.wake(here, 9);
+		lot.wake(second, 9);
+		for (other_thread &one : all)
+			CHECK_FALSE(one.go_on());
+		CHECK(all_zero(lot));
+	}
+}
+
+TEST_CASE("futex: wait_any: the first that was woken, and none is left")
+{
+	addresses lot;
+	addresses::waiter nodes[3];
+	const futex_key keys[] = {here, near, far};
+	const auto got = [&](std::deque<std::function<void()>> meanwhile) {
+		futex_of_several any = {};
+
+		sleeps_in(meanwhile, [&] {
+			any = lot.wait_any(nodes, keys, 3,
+					   [](u32) { return same(); });
+		});
+		CHECK(any.why == futex_result::woken);
+		CHECK(all_zero(lot));
+		return any.which;
+	};
+
+	CHECK(got({[&] { lot.wake(far, 1); }}) == 2);
+	/* The other wake-ups are consumed. */
+	CHECK(got({[&] {
+		      CHECK(lot.wake(far, 1) == 1);
+		      CHECK(lot.wake(near, 1) == 1);
+	      }}) == 1);
+	/* For nothing, and then for one that was requeued. */
+	CHECK(got({[] {},
+		   [&] {
+			   lot.requeue(near, far, 0, 1, same);
+			   CHECK(lot.wake(far, 1) == 1);
+			   CHECK(lot.wake(far, 1) == 1);
+		   }}) == 1);
+
+	const futex_of_several late = lot.wait_any_until(
+		nodes, keys, 3, [](u32) { return same(); }, 0);
+	CHECK(late.why == futex_result::deadline);
+	for (const u32 which : {0u, 1u, 2u}) {
+		const futex_of_several found =
+			lot.wait_any(nodes, keys, 3, [which](u32 i) {
+				return i == which ? other() : same();
+			});
+
+		CHECK(found.why == futex_result::changed);
+		CHECK(found.which == which);
+	}
+	/* It was woken for the first before it has looked at the second. */
+	const futex_of_several early = lot.wait_any(nodes, keys, 3, [&](u32 i) {
+		if (i == 2)
+			lot.wake(near, 1);
+		return i == 2 ? other() : same();
+	});
+	CHECK(early.why == futex_result::woken);
+	CHECK(early.which == 1);
+	CHECK(all_zero(lot));
+}
+
+TEST_CASE("futex: wake-ups go on behind both buckets' locks")
+{
+	using table = futex_table<4, seen_inner>;
+	static table lot;
+	const unsigned before = unparked;
+
+	CHECK(sleeps_in({[&] {
+				lot.requeue(here, far, 1, 1, same);
+				CHECK_FALSE(inner_is_held);
+				CHECK(unparked_with_irqs_on);
+			}},
+			[&] {
+				CHECK(lot.wait(here, same) ==
+				      futex_result::woken);
+			}) == 1);
+	CHECK(unparked == before + 1);
+}
+
+TEST_CASE("futex: byte_mutex: hand-over")
+{
+	static addresses lot;
+	constexpr unsigned patience = 3;
+	static patient_byte_mutex<lot, patience, 0> m;
+
+	m.lock();
+	other_thread one(1, [] { m.lock(); });
+	other_thread two(2, [] { m.lock(); });
+
+	for (unsigned i = 0; i < patience; i++) {
+		woken.clear();
+		m.unlock();
+		/* It barges: who was woken stays the first. */
+		CHECK(m.try_lock());
+		CHECK(woken == numbers{1});
+		CHECK(one.go_on());
+		CHECK(m.is_contended());
+	}
+	m.unlock();
+	CHECK_FALSE(m.try_lock());
+	CHECK_FALSE(one.go_on());
+	m.unlock();
+	CHECK_FALSE(m.is_locked());
+	CHECK_FALSE(two.go_on());
+	CHECK(m.is_locked());
+	m.unlock();
+	CHECK((all_zero(m) && all_zero(lot)));
+}
+
+TEST_CASE("futex: byte_mutex: a waiter that gives up")
+{
+	static addresses lot;
+	static byte_mutex<lot> m;
+
+	m.lock();
+	CHECK(sleeps_in({[&] { too_late = true; }},
+			[&] { CHECK_FALSE(m.try_lock_until(1)); }) == 1);
+	too_late = false;
+	CHECK(all_zero(lot));
+	/* Its mark goes with the next unlock(). */
+	CHECK(m.is_contended());
+	m.unlock();
+	CHECK(all_zero(m));
 }

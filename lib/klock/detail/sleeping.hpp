@@ -148,6 +148,13 @@ struct sleepers {
 			at = next == front ? nullptr : next;
 		}
 	}
+	/* The one behind it; null: it is the last. */
+	[[nodiscard]] sleeper *after(const sleeper &one) const
+	{
+		sleeper *const next = one.next.get();
+
+		return next == head.get() ? nullptr : next;
+	}
 	/* The first that was not woken; null: there is none. */
 	[[nodiscard]] sleeper *first_asleep() const
 	{

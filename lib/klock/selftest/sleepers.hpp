@@ -11,9 +11,11 @@
 #pragma once
 
 #include <klock/atomic.hpp>
+#include <klock/byte_mutex.hpp>
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
 #include <klock/cpu.hpp>
+#include <klock/futex.hpp>
 #include <klock/guard.hpp>
 #include <klock/inheriting_mutex.hpp>
 #include <klock/irq_guard.hpp>
@@ -92,6 +94,8 @@ inline constinit semaphore the_semaphore;
 inline constinit wait_queue the_queue;
 inline constinit condition arrived;
 inline constinit atomic<completion *> asked[most];
+inline constinit futex_table<4> the_table;
+inline constinit byte_mutex<the_table> the_byte_mutex;
 
 /* Waits; one time in four by deadlines that may pass. */
 template <typename Wait, typename Timed>
@@ -263,6 +267,64 @@ inline void notify_condition(unsigned)
 	Lock.unlock();
 }
 
+/* Keys of the stock: units are put at the first. */
+inline futex_key key_of_stock(usize number)
+{
+	return {number, reinterpret_cast<usize>(&here.stock)};
+}
+
+/* A thread's look takes a unit, under the lock of the first key's bucket. */
+inline futex_look look_in_stock(u32 key = 0)
+{
+	return key == 0 && takes_or_gives_up() ? futex_look::changed
+					       : futex_look::same;
+}
+
+/* Until it has a unit; false: until its deadline. */
+inline bool take_by_futex(const u64 *until)
+{
+	const auto look = [] { return look_in_stock(); };
+	auto why = futex_result::woken;
+
+	while (why == futex_result::woken)
+		why = until ? the_table.wait_until(key_of_stock(0), look,
+						   *until)
+			    : the_table.wait(key_of_stock(0), look);
+	return why == futex_result::changed;
+}
+
+/* One time in two it waits for two keys. */
+inline void use_futex(xorshift &dice, unsigned)
+{
+	const futex_key both[] = {key_of_stock(0), key_of_stock(1)};
+	auto why = futex_result::woken;
+
+	if (dice.below(2))
+		return sleep_until_done(
+			dice, [] { (void)take_by_futex(nullptr); },
+			[](u64 by) { return take_by_futex(&by); });
+	while (why == futex_result::woken) {
+		decltype(the_table)::waiter nodes[2];
+
+		why = the_table.wait_any(nodes, both, 2, look_in_stock).why;
+	}
+}
+
+/* Some waiters are moved to the second key, and then woken there. */
+inline void wake_futex(unsigned who)
+{
+	const futex_key first = key_of_stock(0), second = key_of_stock(1);
+	const auto any = [] { return futex_look::same; };
+
+	for (unsigned i = 0; i < 4 && here.bring(); i++) {
+		the_table.wake(first, 1, ~0u, put_one);
+		if ((i + who) % 8)
+			continue;
+		the_table.requeue(first, second, 1, 2, any);
+		the_table.wake(second, ~0u);
+	}
+}
+
 /* -- Mistakes in their use -- */
 
 /* Reads the clock between PAUSEs: QEMU takes no interrupt at STI and PAUSE. */
@@ -330,6 +392,8 @@ inline constexpr row rows[] = {
 	{"condition_and_spin_lock",
 	 use_condition<the_spin_lock, irq_guard<decltype(the_spin_lock)>>,
 	 notify_condition<the_spin_lock>, stock_fault},
+	{"byte_mutex", use_mutex<the_byte_mutex>, nullptr, sections_fault},
+	{"futex", use_futex, wake_futex, stock_fault},
 };
 /* A mutex that is handed over each time: slow if many CPUs take turns. */
 inline constexpr row fifo = {"patient_mutex<0>", use_mutex<the_fifo_mutex>,
@@ -360,6 +424,7 @@ struct wakes {
 	static inline constinit mutex changes_lock;
 	static inline constinit completion_with<Inner> done;
 	static inline constinit wait_queue_with<Inner> queue;
+	static inline constinit futex_table<4, Inner> table;
 	static inline constinit bool ready = false;
 
 	template <auto &Lock>
@@ -373,6 +438,11 @@ struct wakes {
 		guard held(changes_lock);
 
 		changed.wait(held);
+	}
+
+	static void wait_in_table()
+	{
+		(void)table.wait({0, 1}, [] { return futex_look::same; });
 	}
 
 	static constexpr row rows[] = {
@@ -389,6 +459,10 @@ struct wakes {
 		{"wait_queue.wake_one", [] { ready = false; },
 		 [] { queue.wait([] { return ready; }); },
 		 [] { queue.wake_one([] { ready = true; }); }},
+		{"futex.wake", [] {}, wait_in_table,
+		 [] {
+			 table.wake({0, 1}, 1);
+		 }},
 	};
 };
 
