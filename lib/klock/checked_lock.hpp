@@ -63,7 +63,7 @@
  *			or with a checked spin lock held; more units than Most;
  *			a completion's reset() while a thread waits; a
  *			condition's sleep() without prepare(), or in another
- *			thread; a second prepare(); a predicate, a change or
+ *			thread; a second prepare(); a predicate, look, change or
  *			klock_os_unpark() that uses the lock which called it
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
  *			an interrupt or NMI handler

@@ -60,8 +60,9 @@
  *	queued --deadline, kill--> gone
  *
  * Ordering:    none of its own; the buckets' locks order all. What a waker has
- *              written before its wake() or its change of the word, the woken
- *              thread and one whose look saw the change read
+ *              written before its wake() the woken thread reads. A look that
+ *              sees the change is a load as any: what was written before that
+ *              change is read behind an acquire.
  *                                      Checked: model/futex: orders needed
  *
  * Wake-ups:    wake() counts the threads that it told. One whose deadline has
@@ -163,6 +164,8 @@ struct futex_table {
 	static_assert(Buckets && !(Buckets & (Buckets - 1)),
 		      "the number of buckets is a power of two");
 
+	/* For checks. */
+	using waiters_sleep = void;
 	using waiter = futex_waiter<Inner>;
 	static constexpr u32 any_bit = ~u32{0};
 

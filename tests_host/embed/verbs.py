@@ -353,9 +353,6 @@ REASONS = (
      "name a recursion in every build, `spin_barrier` has no holder.",
      ("seq_latch seq_count once lazy spin_barrier", ("*",),
       (CHECKED_CPP, CHECKED_C))),
-    ("callers' looks", "Its looks and changes are the caller's, under a spin lock "
-     "with interrupts off: what waits there is named by the checked lock that it "
-     "waits for.", ("futex_table", ("*",), (CHECKED_CPP,))),
     ("a table", "Not in C: how many buckets a table has is part of its type, and "
      "so is which table a byte belongs to. A C++ file of the kernel has the "
      "functions that are wanted.",
@@ -520,7 +517,7 @@ def questions(of):
     for name, type_ in EVENTS.items():
         yield name, CPP, type_, of.events[name]
         if name in ("seq_lock", "semaphore", "completion", "condition",
-                    "wait_queue"):
+                    "wait_queue", "futex_table"):
             yield name, CHECKED_CPP, f"checked_lock<{type_}>", of.events[name]
     by_name = [verb for verb in of_locks if verb not in {**IRQ, **PREEMPT}]
     for name, types in WRAPPERS.items():

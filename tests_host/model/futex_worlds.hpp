@@ -7,6 +7,7 @@
  * by a deadline.
  *
  *	w0	waits until word 0 is 1, and reads the data
+ *	f0	as w0; the word's page is not there before the first wait
  *	s0	waits once, if word 0 is 0
  *	x0	waits once, whatever the word is
  *	a01	waits once for any of two, if both words are 0
@@ -71,6 +72,23 @@ struct futex_world {
 				return;
 		check(data.get() == 1, "the data is not there");
 	}
+	/* The page is read in without the lock; what changes meanwhile, the
+	 * next look sees. */
+	void reads_data_paged_out(unsigned i)
+	{
+		bool is_there = false;
+		auto why = futex_result::woken;
+
+		while (why != futex_result::changed) {
+			why = lot.wait(keys[i], [&] {
+				return is_there ? look(i) : futex_look::faulted;
+			});
+			is_there = true;
+		}
+		/* A look that saw the change is a load as any. */
+		(void)words[i].load_acquire();
+		check(data.get() == 1, "the data is not there");
+	}
 	template <typename Look>
 	futex_of_several waits_for_any(unsigned i, unsigned j, bool timed,
 				       Look of)
@@ -107,6 +125,8 @@ struct futex_world {
 		case 'w':
 		case 'W':
 			return reads_data(i, *step == 'W'), 2;
+		case 'f':
+			return reads_data_paged_out(i), 2;
 		case 's':
 		case 'S':
 			(void)waits(i, *step == 'S', [&] { return look(i); });

@@ -26,6 +26,12 @@ TEST_CASE("futex: a wake that changes the word under the lock")
 	counts(1421, 1163, on_addresses({}, "w0 o01 W1"));
 }
 
+TEST_CASE("futex: a look at a page that is not there")
+{
+	counts(42, 30, on_addresses({}, "f0 d0k01"));
+	counts(30528, 29065, on_addresses({}, "f0 w0 d0k02"));
+}
+
 TEST_CASE("futex: park returns for nothing")
 {
 	counts(72, 54, on_addresses({}, "w0 p0 d0k01"));

@@ -7,6 +7,7 @@
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
 #include <klock/counted_lock.hpp>
+#include <klock/futex.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_shared_lock.hpp>
@@ -63,6 +64,7 @@ struct threads_locks {
 	checked_lock<condition, "not full"> not_full;
 	checked_lock<wait_queue, "arrivals"> arrivals;
 	checked_lock<wait_queue, "departures"> departures;
+	checked_lock<futex_table<4>, "futexes"> futexes;
 	checked_lock<ticket_lock<u8>, "data"> data;
 	checked_lock<ticket_lock<u8>, "scheduler"> scheduler;
 	spin runqueue;
@@ -95,6 +97,8 @@ void each_wait(threads_locks &of, Check check)
 {
 	bool ready = true;
 	const auto is_ready = [&] { return ready; };
+	const auto differs = [](u32 = 0) { return futex_look::changed; };
+	const auto differed = futex_result::changed;
 	const auto twice = [&](auto &lock, auto take) {
 		check([&] { take(), lock.unlock(); });
 	};
@@ -116,6 +120,17 @@ void each_wait(threads_locks &of, Check check)
 	check([&] { must(of.answer.wait_for(1)); });
 	check([&] { of.arrivals.wait(is_ready); });
 	check([&] { must(of.arrivals.wait_for(is_ready, 1)); });
+	check([&] { must(of.futexes.wait({1, 1}, differs) == differed); });
+	check([&] {
+		must(of.futexes.wait_for({1, 1}, differs, 1) == differed);
+	});
+	check([&] {
+		futex_table<4>::waiter node;
+		const futex_key key = {1, 1};
+
+		must(of.futexes.wait_any(&node, &key, 1, differs).why ==
+		     differed);
+	});
 	check([&] {
 		detail::sleeper me;
 		const u64 soon = 0;
@@ -1544,4 +1559,79 @@ TEST_CASE("sleep: checked: what nobody holds is named at run time, too")
 	has(panic_of([&] { units[0].release(); }), "units, CPU 0: release()");
 	has(panic_of([&] { units[1].release(); }),
 	    "units[1], CPU 0: release()");
+}
+
+/* Looks and changes run with the bucket's lock held, and may not wait. */
+TEST_CASE("sleep: checked: a futex_table's looks and changes")
+{
+	using table = checked_lock<futex_table<4>, "futexes">;
+	const futex_key key = {1, 1};
+	const auto same = [] { return futex_look::same; };
+	const auto each = [&](table &of, auto inside, auto check) {
+		const auto look = [&](u32 = 0) {
+			inside(of);
+			return futex_look::changed;
+		};
+		const auto op = [&] {
+			inside(of);
+			return futex_op::wakes_one;
+		};
+		table::waiter node;
+
+		check([&] { (void)of.wait(key, look); });
+		check([&] { (void)of.wait_until(key, look, 0); });
+		check([&] { (void)of.wait_any(&node, &key, 1, look); });
+		check([&] {
+			(void)of.wait_any_until(&node, &key, 1, look, 0);
+		});
+		check([&] { of.wake(key, 1, 1, [&] { inside(of); }); });
+		check([&] { of.requeue(key, key, 1, 1, look); });
+		check([&] { of.wake_op(key, 1, key, 1, op); });
+	};
+
+	{
+		new_order<64, 4> fresh;
+		table of;
+
+		each(
+			of, [](table &) {},
+			[](auto verb) { CHECK(panic_of(verb) == ""); });
+		CHECK(of.wait_until(key, same, 0) == futex_result::deadline);
+		CHECK(of.wake(key, 1) == 0);
+	}
+	/* A look that reads its page in would sleep with the lock held. */
+	{
+		new_order<64, 4> fresh;
+		table of;
+		checked_lock<mutex, "pages"> pages;
+
+		each(
+			of, [&](table &) { pages.lock(); },
+			[](auto verb) {
+				has(panic_of(verb),
+				    "called with interrupts off");
+			});
+	}
+	{
+		new_order<64, 4> fresh;
+		table of;
+
+		each(
+			of, [](table &) { might_wait(); },
+			[](auto verb) {
+				has(panic_of(verb),
+				    "futexes (inner), CPU 0: "
+				    "might_wait() with a lock held");
+			});
+	}
+	/* Without an order, too. */
+	table of;
+
+	each(
+		of, [&](table &its) { its.wake(key, 1); },
+		[](auto verb) {
+			has(panic_of(verb),
+			    "futexes, CPU 0: called by a predicate or a "
+			    "change of its own, ");
+		});
 }

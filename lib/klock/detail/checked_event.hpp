@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_event - a checked semaphore, completion, condition or wait_queue
+ * checked_event - a checked semaphore, completion, condition, wait_queue or
+ * futex_table
  *
  * Part of <klock/checked_lock.hpp>: include that.
  */
@@ -12,8 +13,17 @@
 
 namespace klock {
 
+struct futex_key;
+
 namespace detail {
 struct sleeper;
+
+/* A futex_table. */
+template <typename L>
+concept slept_on = requires {
+	typename L::waiter;
+	L::any_bit;
+};
 
 /* The name if one was given, else null. */
 template <lock_name... Name>
@@ -39,9 +49,10 @@ concept waited_on = predicate<T> || same_as<T, T &>;
 } // namespace detail
 
 /*
- * A checked semaphore, completion, condition or wait_queue: threads sleep for
- * it and nobody holds it. Its waits are checked, a condition's after it has
- * released its lock, and print_held.hpp shows them. All else is L's.
+ * A checked semaphore, completion, condition, wait_queue or futex_table:
+ * threads sleep for it and nobody holds it. Its waits are checked, a
+ * condition's after it has released its lock, and print_held.hpp shows them.
+ * All else is L's.
  */
 template <detail::awaited L, lock_name... Name>
 struct checked_lock<L, Name...> : L {
@@ -182,6 +193,98 @@ struct checked_lock<L, Name...> : L {
 		L::wake_all([&] { return under_inner(change, by); });
 	}
 
+	/* A futex_table's. Its looks and changes are checked as those of a
+	 * wait_queue. */
+	template <typename Look>
+	[[nodiscard]] auto wait(const futex_key &key, Look look,
+				u32 mask = ~u32{0},
+				call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		return until_woken(by, look, [&](auto &to) {
+			return this->unchecked().wait(key, to, mask);
+		});
+	}
+	template <typename Look>
+	[[nodiscard]] auto wait_until(const futex_key &key, Look look,
+				      u64 deadline, u32 mask = ~u32{0},
+				      call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		return until_woken(by, look, [&](auto &to) {
+			return this->unchecked().wait_until(key, to, deadline,
+							    mask);
+		});
+	}
+	template <typename Look>
+	[[nodiscard]] auto wait_for(const futex_key &key, Look look,
+				    u64 how_long, u32 mask = ~u32{0},
+				    call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		return wait_until(key, look, deadline_in(how_long), mask, by);
+	}
+	template <typename Node, typename Look>
+	[[nodiscard]] auto wait_any(Node *nodes, const futex_key *keys, u32 n,
+				    Look look, call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		return until_woken(by, look, [&](auto &to) {
+			return this->unchecked().wait_any(nodes, keys, n, to);
+		});
+	}
+	template <typename Node, typename Look>
+	[[nodiscard]] auto wait_any_until(Node *nodes, const futex_key *keys,
+					  u32 n, Look look, u64 deadline,
+					  call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		return until_woken(by, look, [&](auto &to) {
+			return this->unchecked().wait_any_until(nodes, keys, n,
+								to, deadline);
+		});
+	}
+	u32 wake(const futex_key &key, u32 most, u32 mask = ~u32{0},
+		 call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		return wake(
+			key, most, mask, [] {}, by);
+	}
+	template <typename Change>
+	u32 wake(const futex_key &key, u32 most, u32 mask, Change change,
+		 call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		const over_inner seen(usage, by);
+
+		sets(by);
+		return L::wake(key, most, mask,
+			       [&] { under_inner(change, by); });
+	}
+	template <typename Look>
+	auto requeue(const futex_key &from, const futex_key &to, u32 most,
+		     u32 moves, Look look, call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		const over_inner seen(usage, by);
+
+		sets(by);
+		return L::requeue(from, to, most, moves,
+				  [&] { return under_inner(look, by); });
+	}
+	template <typename Op>
+	auto wake_op(const futex_key &key, u32 most, const futex_key &other,
+		     u32 more, Op op, call_site by = caller_site())
+		requires detail::slept_on<L>
+	{
+		const over_inner seen(usage, by);
+
+		sets(by);
+		return L::wake_op(key, most, other, more,
+				  [&] { return under_inner(op, by); });
+	}
+
 	/* On: a held guard or lock, which the wait releases; otherwise a
 	 * predicate. */
 	void wait(call_site by = caller_site())
@@ -199,6 +302,7 @@ struct checked_lock<L, Name...> : L {
 		});
 	}
 	template <typename On, detail::predicate Ready>
+		requires(!detail::slept_on<L>)
 	void wait(On &on, Ready ready, call_site by = caller_site())
 	{
 		until_it_may(on, by, [&](auto &to) {
@@ -225,6 +329,7 @@ struct checked_lock<L, Name...> : L {
 		});
 	}
 	template <typename On, detail::predicate Ready>
+		requires(!detail::slept_on<L>)
 	[[nodiscard]] bool wait_until(On &on, u64 deadline, Ready ready,
 				      call_site by = caller_site())
 	{
@@ -247,6 +352,7 @@ struct checked_lock<L, Name...> : L {
 				  by);
 	}
 	template <typename On, detail::predicate Ready>
+		requires(!detail::slept_on<L>)
 	[[nodiscard]] bool wait_for(On &on, u64 how_long, Ready ready,
 				    call_site by = caller_site())
 	{
@@ -451,6 +557,27 @@ struct checked_lock<L, Name...> : L {
 			note_gone(place);
 			return came;
 		}
+	}
+
+	/* A futex_table's wait; returns why it ended. */
+	template <typename Look, typename Wait>
+	auto until_woken(call_site by, Look &look, Wait wait_for_it)
+	{
+		{
+			/* A wait takes the inner lock, too. */
+			const over_inner seen(usage, by);
+		}
+		const noted_place place = begins(by);
+		auto looks = [&](auto... which) {
+			const auto look_at = [&] { return look(which...); };
+			const inner_seen seen(usage, by);
+
+			return under_inner(look_at, by);
+		};
+		const auto why = wait_for_it(looks);
+
+		note_gone(place);
+		return why;
 	}
 
 	noted_place begins(call_site by) const
