@@ -69,6 +69,8 @@
  *              passed meanwhile, or that is killed, was told, and its wait
  *              returns "woken". wait_any() may be told of several keys: it
  *              returns the first of them, and the other wake-ups are consumed.
+ *              Linux's futex(2) has the same results: random programs are run
+ *              through both         Checked: native/futex: as Linux's
  *
  * Cost:        a wait that need not sleep, and a wake: a passage of the
  *              bucket's lock, and a step for each waiter in the bucket, of any
