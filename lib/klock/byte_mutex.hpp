@@ -13,12 +13,15 @@
  *              are a compare-and-swap each without waiters. A thread that finds
  *              it held sets the second flag and waits in the table, with the
  *              byte's address as its key, as long as both flags are set.
- *              unlock() with waiters stores under the lock of that key's
- *              bucket whether more wait, leaves it free, and wakes the first: a
- *              running thread may take it first (it barges). A waiter that was
- *              woken and finds it taken waits again in front of those that were
- *              woken less often. To a waiter that was woken Patience times and
- *              found it taken each time, unlock() hands it over.
+ *              unlock() with waiters takes the lock of that key's bucket,
+ *              leaves the byte free, and wakes the first: a running thread may
+ *              take it first (it barges). Until the woken waiter runs, nobody
+ *              else is woken, and it works as if nobody waited. The woken
+ *              waiter was told whether others wait: it takes the byte with the
+ *              second flag then, or finds it held, sets the flag, and waits
+ *              again, in front of those that were woken less often. To a waiter
+ *              that was woken Patience times and found it taken each time,
+ *              unlock() hands it over.
  * Source:      WTF's Lock over its ParkingLot; the table and the proof are
  *              ours: futex.hpp
  * Use when:    there are so many locks that a mutex's 16 bytes matter. Else
@@ -38,10 +41,11 @@
  *              try_lock(): handlers, too. NMI: none. No recursion.
  * Assumes:     a compare-and-swap of one byte, and what the table assumes
  *
- * State (word):  while both flags are set, only the bucket's holder writes it
+ * State (word):  while waiters is set, only the bucket's holder writes it;
+ *		it is set if somebody waits and no woken one has yet to run
  *	free --lock--> held --unlock--> free
- *	held --lock waits--> held + waiters --unlock--> free, or waiters
- *	waiters --lock, try_lock--> held + waiters
+ *	held --lock waits--> held + waiters --unlock wakes the first--> free
+ *	free --a woken waiter takes it--> held (+ waiters)
  *	held + waiters --unlock, the first has no patience--> held (+ waiters)
  *
  * Ordering:
@@ -106,9 +110,8 @@ struct patient_byte_mutex {
 	{
 		u8 found = word.load_relaxed();
 
-		return !(found & held) &&
-		       word.compare_exchange_acquire(found,
-						     with_held(found)); /* O2 */
+		return found == free &&
+		       word.compare_exchange_acquire(found, held); /* O2 */
 	}
 
 	/*
@@ -152,8 +155,6 @@ struct patient_byte_mutex {
 	/* Values of `word`. */
 	static constexpr u8 free = 0, held = 1, waiters = 2;
 
-	static u8 with_held(u8 word) { return static_cast<u8>(word | held); }
-
 	futex_key key() const { return {0, reinterpret_cast<usize>(this)}; }
 
 	[[gnu::noinline]] bool lock_slowly(const u64 *until)
@@ -166,9 +167,9 @@ struct patient_byte_mutex {
 				       ? futex_look::same
 				       : futex_look::changed;
 		};
-		u8 failed = 0;
+		u8 failed = 0, taken = held;
 
-		while (!took_or_announced()) {
+		while (!took_or_announced(taken)) {
 			typename table::waiter me;
 
 			me.failed_wakeups.set(failed);
@@ -176,24 +177,26 @@ struct patient_byte_mutex {
 				me, key(), both, until, table::any_bit);
 			if (me.handed.get())
 				return true;
-			if (why == futex_result::woken)
+			if (why == futex_result::woken) {
 				failed = static_cast<u8>(failed + 1);
-			else if (why != futex_result::changed)
+				taken = held_by(me.others.get());
+			} else if (why != futex_result::changed) {
 				return false;
+			}
 		}
 		return true;
 	}
 
 	/* True: it was free and is taken. False: both flags are set, or it
 	 * changes. */
-	bool took_or_announced()
+	bool took_or_announced(u8 taken)
 	{
 		u8 now = word.load_relaxed();
 
 		for (;;) {
-			if (!(now & held)) {
+			if (now == free) {
 				if (word.compare_exchange_acquire(
-					    now, with_held(now))) /* O3 */
+					    now, taken)) /* O3 */
 					return true;
 			} else if (now & waiters ||
 				   word.compare_exchange_relaxed(
@@ -210,15 +213,20 @@ struct patient_byte_mutex {
 		using waiter = typename table::waiter;
 
 		Table.wake_first(key(), [&](waiter *first, bool more) {
-			const u8 rest = more ? waiters : free;
-
+			if (first)
+				first->others.set(more);
 			if (first && first->failed_wakeups.get() >= Patience) {
 				first->handed.set(true);
-				word.store_relaxed(with_held(rest));
+				word.store_relaxed(held_by(more));
 			} else {
-				word.store_release(rest); /* O5 */
+				word.store_release(free); /* O5 */
 			}
 		});
+	}
+
+	static u8 held_by(bool others_wait)
+	{
+		return others_wait ? held | waiters : held;
 	}
 
 	/* free, held, and waiters: see State */

@@ -157,8 +157,8 @@ struct futex_waiter : detail::sleeper {
 	/* Written with the locks of both buckets held, and read without. */
 	atomic<futex_bucket<Inner> *> home;
 	plain<u32> mask;
-	/* byte_mutex: it was told, and holds it */
-	plain<bool> handed;
+	/* byte_mutex: it was told, and holds it; others wait behind it */
+	plain<bool> handed, others;
 };
 
 template <usize Buckets = 256, plain_lock Inner = detail::sleepers_lock>

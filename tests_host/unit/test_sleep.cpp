@@ -1459,6 +1459,26 @@ TEST_CASE("futex: byte_mutex: hand-over")
 	CHECK((all_zero(m) && all_zero(lot)));
 }
 
+TEST_CASE("futex: byte_mutex: those that wait are woken in turn")
+{
+	static addresses lot;
+	static byte_mutex<lot> m;
+
+	m.lock();
+	three_waiters three([] { m.lock(); });
+
+	/* Until the woken one runs, nobody else is woken. */
+	CHECK(three.woken_by([] {
+		m.unlock();
+		CHECK(m.try_lock());
+		m.unlock();
+	}) == numbers{1});
+	CHECK(three.woken_by([] { m.unlock(); }) == numbers{2});
+	CHECK(three.woken_by([] { m.unlock(); }) == numbers{3});
+	CHECK(three.woken_by([] { m.unlock(); }).empty());
+	CHECK((all_zero(m) && all_zero(lot)));
+}
+
 TEST_CASE("futex: byte_mutex: a waiter that gives up")
 {
 	static addresses lot;
