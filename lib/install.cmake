@@ -73,7 +73,7 @@ set(documents README.md LICENSE CHANGELOG.md lib/README.md
 	lib/arch/CONTRACT.md lib/docs/add-a-lock.md
 	lib/docs/add-a-port.md lib/docs/check-your-code.md
 	lib/docs/embed.md lib/docs/first-debug-build.md
-	lib/docs/find-a-deadlock.md lib/docs/inside.md
+	lib/docs/find-a-deadlock.md lib/docs/futex.md lib/docs/inside.md
 	lib/docs/protect-your-data.md lib/docs/provenance.md
 	lib/docs/sleep.md lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
 	lib/docs/verbs.md

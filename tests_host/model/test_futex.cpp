@@ -72,7 +72,6 @@ TEST_CASE("futex: byte_mutex: exclusion")
 	counts(5922, 2262, sections<byte_once>(two_one, "Ll"));
 }
 
-/* byte_ has 2243364/952542, and takes twice as long. */
 TEST_CASE("futex: byte_mutex: exclusion of three", "[deep]")
 {
 	counts(1307652, 629222, sections<byte_fifo>(three, "lll"));
