@@ -207,8 +207,8 @@ struct futex_table {
 
 	/*
 	 * Sleeps until one of n keys is woken, if look(i) says for each that
-	 * its word is as expected. nodes: n of them, the caller's, to be used
-	 * again when it returns.
+	 * its word is as expected. nodes: n of them, at least one, the
+	 * caller's, to be used again when it returns.
 	 */
 	template <typename Look>
 	[[nodiscard]] futex_of_several

@@ -132,6 +132,36 @@ TEST_CASE("futex: orders needed")
 	};
 
 	proof::each_order_is_needed(clients, "byte_mutex.hpp", 5);
+
+	/* A table has none of its own: the bucket's lock has, and parking. */
+	constexpr auto of_table = [](const options &how, auto enough) {
+		return enough(on_addresses(how, "w0 d0k01")) ||
+		       enough(on_addresses(how, "W0 d0k01")) ||
+		       enough(on_addresses(how, "S0 c0r01 k11")) ||
+		       enough(on_addresses(how, "a01 c0k01 c1k11"));
+	};
+	std::set<std::string> of_lock;
+	unsigned of_parking = 0;
+
+	for (const model::use &u :
+	     on_addresses({.record_uses = true}, "w0 d0k01").uses)
+		for (const model::weakening &w : model::weakenings(u)) {
+			const bool is_of_lock = orders::in_library(u);
+
+			if (!is_of_lock && !u.file.ends_with("parking.hpp"))
+				continue;
+			if (!orders::found(of_table, w))
+				continue;
+			if (is_of_lock)
+				of_lock.insert(orders::spelt(w));
+			else
+				of_parking++;
+		}
+	/* The lock's O1 is for many contenders. */
+	CHECK(of_lock ==
+	      std::set<std::string>{"ticket_lock.hpp O2 -> relaxed",
+				    "ticket_lock.hpp O6 -> relaxed"});
+	CHECK(of_parking == 2);
 }
 
 } // namespace sleeping
