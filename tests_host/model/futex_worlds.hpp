@@ -12,6 +12,8 @@
  *	x0	waits once, whatever the word is
  *	a01	waits once for any of two, if both words are 0
  *	y01	waits once for any of two, whatever they are
+ *	h0	waits until the data, under a lock, are 1: its look releases it
+ *	g0	makes them 1 under that lock
  *	d0	writes the data, and then makes word 0 a 1
  *	c0	makes word 0 a 1
  *	k02	wakes at most 2 waiters of key 0
@@ -89,6 +91,25 @@ struct futex_world {
 		(void)words[i].load_acquire();
 		check(data.get() == 1, "the data is not there");
 	}
+	/* xv6's sleep(channel, lock). */
+	void waits_with_lock(unsigned i)
+	{
+		lock.lock();
+		while (!data.get()) {
+			(void)lot.wait(keys[i], [&] {
+				lock.unlock();
+				return futex_look::same;
+			});
+			lock.lock();
+		}
+		lock.unlock();
+	}
+	void changes_with_lock()
+	{
+		const guard held(lock);
+
+		data.set(1);
+	}
 	template <typename Look>
 	futex_of_several waits_for_any(unsigned i, unsigned j, bool timed,
 				       Look of)
@@ -141,6 +162,10 @@ struct futex_world {
 		case 'Y':
 			(void)waits_for_any(i, j, *step == 'Y', same);
 			return 3;
+		case 'h':
+			return waits_with_lock(i), 2;
+		case 'g':
+			return changes_with_lock(), 2;
 		case 'd':
 			data.set(1);
 			[[fallthrough]];
@@ -174,6 +199,7 @@ struct futex_world {
 	table lot;
 	atomic<u32> words[3];
 	plain<u32> data;
+	tickets lock;
 };
 
 /* words: each CPU's, with blanks between them. */

@@ -32,6 +32,11 @@ TEST_CASE("futex: a look at a page that is not there")
 	counts(30528, 29065, on_addresses({}, "f0 w0 d0k02"));
 }
 
+TEST_CASE("futex: a look that releases the lock of the data")
+{
+	counts(76, 63, on_addresses({}, "h0 g0k01"));
+}
+
 TEST_CASE("futex: park returns for nothing")
 {
 	counts(72, 54, on_addresses({}, "w0 p0 d0k01"));
