@@ -16,7 +16,8 @@
  *              whether anybody waits. That look is safe: a thread that checked
  *              the data before the change had queued when it released the
  *              caller's lock, and the notifier took that lock later, to make
- *              the change.
+ *              the change. A fence that would make it safe without that lock
+ *              takes as long as the inner lock that the look avoids.
  * Source:      Lampson and Redell, CACM 23(2), 1980 (Mesa: a notified thread
  *              checks again); the proof is ours: detail/sleeping.hpp.
  * Use when:    data have a lock already, and threads wait for a change of them.
@@ -139,6 +140,14 @@ struct condition_with {
 	 * A wait in two parts, for a lock that is released in between by other
 	 * means, as in C: prepare(), the release, sleep(). until: null: for
 	 * ever. sleep() returns false if it was not notified by then.
+	 *
+	 * The thread looks at its data with their lock held, as in wait():
+	 * before prepare(), and releases it after, or in between. Without the
+	 * lock, notify_one() may not see it wait, and it not see the change:
+	 * it sleeps for ever, on x86 too. A checked condition cannot name
+	 * that, as the lock may be any; the model checker finds it. Data that
+	 * no lock protects: wait_queue, whose own does.
+	 *			Checked: model/sleep: condition: a look between
 	 *
 	 * One thread calls both, in this order, and each prepare() needs its
 	 * sleep(): a thread that will not wait after all passes a deadline of

@@ -310,6 +310,49 @@ struct notified_outside : condition_of_units<tickets, tickets, guard<tickets>> {
 	}
 };
 
+/* Waits by parts, and looks between them: with the lock or, a mistake, without
+ * it. */
+template <bool TakesLock>
+struct looks_between : some_units, early_stock {
+	bool take() override
+	{
+		const u64 now = 0;
+		bool took = false;
+
+		while (!took) {
+			sleeper me;
+
+			changed.prepare(me);
+			took = look();
+			(void)changed.sleep(me, took ? &now : nullptr);
+		}
+		return true;
+	}
+	bool take_until(u64) override { return take(); }
+	void bring() override
+	{
+		{
+			const guard held(lock);
+
+			add(1);
+		}
+		changed.notify_one();
+	}
+	bool look()
+	{
+		if constexpr (!TakesLock) {
+			return take_one();
+		} else {
+			const guard held(lock);
+
+			return take_one();
+		}
+	}
+
+	tickets lock;
+	condition_with<tickets> changed;
+};
+
 /* A completion on the stack of the thread that waits for it. */
 template <typename Inner>
 struct answers : some_units {

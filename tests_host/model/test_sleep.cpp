@@ -207,6 +207,13 @@ TEST_CASE("sleep: condition: a notification after the lock is released")
 	      model::bug::none);
 }
 
+TEST_CASE("sleep: condition: a look between the two parts of a wait")
+{
+	counts(107, 67, takes_and_brings<looks_between<true>>(one_each, "wb"));
+	CHECK(takes_and_brings<looks_between<false>>(one_each, "wb").found ==
+	      model::bug::deadlock);
+}
+
 TEST_CASE("sleep: what is brought is taken, larger worlds", "[deep]")
 {
 	const options twice{.sections = {1, 1, 2}};

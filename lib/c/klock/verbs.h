@@ -425,8 +425,9 @@ void klock_check_placed(const void *end);
  *	wait		waits until it is set, or until ready(with) is not 0
  *	wake_one, wake_all	call change(with), which makes ready(with) true
  *	prepare, sleep	the parts of klock_wait_with(), for a condition: the
- *			caller releases its lock between them. until: null: no
- *			deadline. In this order, in one thread: condition.hpp
+ *			caller looks at its data with their lock held, and
+ *			releases it between them. until: null: no deadline. In
+ *			this order, in one thread: condition.hpp
  */
 #define KLOCK_TIMED_VERBS(V, x, verb, p, a)                                    \
 	V(x, TRUTH, verb##_until, (KLOCK_LIST p, unsigned long long deadline), \
