@@ -1091,6 +1091,9 @@ TEST_CASE("sleep: checked: every verb is named in an NMI handler, told or not")
 	const auto arrivals = [&](auto verb) {
 		expect_named_in_nmi("arrivals", of.arrivals, verb);
 	};
+	const auto futexes = [&](auto verb) {
+		expect_named_in_nmi("futexes", of.futexes, verb);
+	};
 	const auto inode = [&](auto verb) {
 		expect_named_in_nmi("inode", of.inode, verb);
 	};
@@ -1120,6 +1123,25 @@ TEST_CASE("sleep: checked: every verb is named in an NMI handler, told or not")
 	arrivals([&](auto &it) { it.wait(never); });
 	arrivals([&](auto &it) { (void)it.wait_until(never, 1); });
 	arrivals([&](auto &it) { (void)it.wait_for(never, 1); });
+	const futex_key key = {1, 1};
+	futex_table<4>::waiter node;
+	const auto differs = [](u32 = 0) { return futex_look::changed; };
+	const auto op = [] { return futex_op::wakes_one; };
+	futexes([&](auto &it) { (void)it.wait(key, differs); });
+	futexes([&](auto &it) { (void)it.wait(key, differs, 1u); });
+	futexes([&](auto &it) { (void)it.wait_until(key, differs, 1); });
+	futexes([&](auto &it) { (void)it.wait_until(key, differs, 1, 1u); });
+	futexes([&](auto &it) { (void)it.wait_for(key, differs, 1); });
+	futexes([&](auto &it) { (void)it.wait_for(key, differs, 1, 1u); });
+	futexes([&](auto &it) { (void)it.wait_any(&node, &key, 1, differs); });
+	futexes([&](auto &it) {
+		(void)it.wait_any_until(&node, &key, 1, differs, 1);
+	});
+	futexes([&](auto &it) { it.wake(key, 1); });
+	futexes([&](auto &it) { it.wake(key, 1, 1u); });
+	futexes([&](auto &it) { it.wake(key, 1, 1u, [] {}); });
+	futexes([&](auto &it) { it.requeue(key, key, 1, 1, differs); });
+	futexes([&](auto &it) { it.wake_op(key, 1, key, 1, op); });
 	inode([](auto &it) { it.lock(); });
 	inode([](auto &it) { (void)it.try_lock(); });
 	inode([](auto &it) { (void)it.try_lock_until(0); });
@@ -1634,4 +1656,25 @@ TEST_CASE("sleep: checked: a futex_table's looks and changes")
 			    "futexes, CPU 0: called by a predicate or a "
 			    "change of its own, ");
 		});
+}
+
+/* Whatever is requeued to where, two buckets' locks are taken in one order. */
+TEST_CASE("sleep: checked: the locks of two buckets, from both sides")
+{
+	using table = futex_table<4, checked_lock<ticket_lock<u8>, "bucket">>;
+	new_order<64, 4> fresh;
+	table of;
+	const futex_key one = {1, 0};
+	futex_key other = one;
+	const auto same = [] { return futex_look::same; };
+	const auto op = [] { return futex_op::wakes_both; };
+
+	while (table::index_of(other) == table::index_of(one))
+		other.address++;
+	CHECK(panic_of([&] {
+		      of.requeue(one, other, 1, 1, same);
+		      of.requeue(other, one, 1, 1, same);
+		      of.wake_op(one, 1, other, 1, op);
+		      of.wake_op(other, 1, one, 1, op);
+	      }) == "");
 }

@@ -662,6 +662,25 @@ struct told_event {
 		return of.notify_all(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
+	auto wake(With &&...with) const
+	{
+		if constexpr (lacks_mask<2, With...>)
+			return of.wake(static_cast<With &&>(with)...,
+				       Event::any_bit, by);
+		else
+			return of.wake(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	auto requeue(With &&...with) const
+	{
+		return of.requeue(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	auto wake_op(With &&...with) const
+	{
+		return of.wake_op(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
 	auto wake_one(With &&...with) const
 	{
 		return of.wake_one(static_cast<With &&>(with)..., by);
@@ -674,17 +693,39 @@ struct told_event {
 	template <typename... With>
 	auto wait(With &&...with) const
 	{
-		return of.wait(static_cast<With &&>(with)..., by);
+		if constexpr (lacks_mask<2, With...>)
+			return of.wait(static_cast<With &&>(with)...,
+				       Event::any_bit, by);
+		else
+			return of.wait(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
 	[[nodiscard]] auto wait_until(With &&...with) const
 	{
-		return of.wait_until(static_cast<With &&>(with)..., by);
+		if constexpr (lacks_mask<3, With...>)
+			return of.wait_until(static_cast<With &&>(with)...,
+					     Event::any_bit, by);
+		else
+			return of.wait_until(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
 	[[nodiscard]] auto wait_for(With &&...with) const
 	{
-		return of.wait_for(static_cast<With &&>(with)..., by);
+		if constexpr (lacks_mask<3, With...>)
+			return of.wait_for(static_cast<With &&>(with)...,
+					   Event::any_bit, by);
+		else
+			return of.wait_for(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] auto wait_any(With &&...with) const
+	{
+		return of.wait_any(static_cast<With &&>(with)..., by);
+	}
+	template <typename... With>
+	[[nodiscard]] auto wait_any_until(With &&...with) const
+	{
+		return of.wait_any_until(static_cast<With &&>(with)..., by);
 	}
 	template <typename... With>
 	auto prepare(With &&...with) const
@@ -697,12 +738,17 @@ struct told_event {
 		return of.sleep(static_cast<With &&>(with)..., by);
 	}
 
+	/* A table's mask may be left out, and comes before the call site. */
+	template <usize Needed, typename... With>
+	static constexpr bool lacks_mask =
+		slept_on<Event> && sizeof...(With) == Needed;
+
 	Event &of;
 	call_site by;
 };
 } // namespace detail
 
-/* told(lock, by) of a semaphore, completion, condition or wait_queue. */
+/* told(lock, by) of a semaphore, completion, condition, wait_queue or table. */
 template <detail::awaited L, lock_name... Name>
 detail::told_event<checked_lock<L, Name...>>
 told(checked_lock<L, Name...> &event, call_site by)
