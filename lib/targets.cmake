@@ -42,6 +42,15 @@ function(klock_add_c port)
 		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}/c>)
 endfunction()
 
+# Sets the list to objcopy's options for the engine's code and variables, which
+# assembly.cpp knows by these sections.
+function(klock_engine_sections to)
+	set(renamed .text=klock_engine .bss=klock_bss .data=klock_data
+		.data.rel=klock_data .data.rel.local=klock_data)
+	list(TRANSFORM renamed PREPEND "--rename-section;")
+	set(${to} ${renamed} PARENT_SCOPE)
+endfunction()
+
 # klock::<name>, a library of hosted code; its sources are in that folder. Built
 # for whoever links it, or to be installed. It is slow without optimisation: on,
 # whatever the build type says. Warnings are klock's own build's.
@@ -57,12 +66,13 @@ function(klock_add_engine name folder)
 	target_compile_features(klock_${name} PUBLIC cxx_std_20)
 	target_compile_options(klock_${name} PRIVATE -O2)
 	# The checker asks objdump and readelf about the user's code, at each
-	# run's beginning and for a finding. The engine's lies in a section of
-	# its own (assembly.cpp), without debugging information.
+	# run's beginning and for a finding. The engine's code and its variables
+	# lie in sections of their own (assembly.cpp), without debugging
+	# information.
+	klock_engine_sections(renamed)
 	if(CMAKE_OBJCOPY)
 		add_custom_command(TARGET klock_${name} POST_BUILD
-			COMMAND ${CMAKE_OBJCOPY} --rename-section
-				.text=klock_engine
+			COMMAND ${CMAKE_OBJCOPY} ${renamed}
 				$<$<NOT:$<CONFIG:Debug>>:--strip-debug>
 				$<TARGET_FILE:klock_${name}>
 			COMMAND_EXPAND_LISTS VERBATIM)
@@ -111,6 +121,9 @@ function(klock_wraps name)
 			list(APPEND options ${all})
 		endforeach()
 	endforeach()
+	# The table by which calls find libraries is not to lie on a page of
+	# variables, which the checker closes while the code runs.
+	list(APPEND options "-znow")
 	list(JOIN options "\n" text)
 	file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/klock_${name}.wrap "${text}\n")
 	list(TRANSFORM options PREPEND "-Wl,")

@@ -105,15 +105,22 @@ string_view scope_of(string_view function)
 		       : string_view();
 }
 
+bool is_sanitizers(string_view name)
+{
+	return starts_with_any(name, "__tsan_", "__asan_", "__ubsan_",
+			       "__sanitizer_") ||
+	       starts_with_any(scope_of(name), "11__sanitizer", "6__asan",
+			       "7__ubsan");
+}
+
 /* The checker's own, which is compiled for none, and the sanitizers'. */
 bool is_checkers(string_view function)
 {
-	return starts_with_any(function, "__tsan_", "__wrap_", "klock_gate",
-			       "__aarch64_", "__asan_", "__ubsan_",
-			       "__sanitizer_") ||
-	       starts_with_any(scope_of(function), "11__sanitizer", "6__asan",
-			       "7__ubsan", "5model4pool", "5model7checker",
-			       "St6atomicB11klock_model",
+	return is_sanitizers(function) ||
+	       starts_with_any(function, "__wrap_", "klock_gate",
+			       "__aarch64_") ||
+	       starts_with_any(scope_of(function), "5model4pool",
+			       "5model7checker", "St6atomicB11klock_model",
 			       "St10atomic_refB11klock_model",
 			       "St11atomic_flagB11klock_model");
 }
@@ -172,41 +179,96 @@ bool is_librarys(string_view function)
 }
 
 /*
- * Whether a variable is the code's: not the checker's, nor what a compiler or
- * a library adds, such as the counters of a profile or a copy of std::cout.
+ * The variables of a program or a library. All that can be written is the
+ * code's, also if it has no name, but for what others keep there: the checker
+ * (lib/targets.cmake), sanitizers, a profile.
  */
-bool is_of_code(string_view section, string_view name)
-{
-	return !section.starts_with("klock_") && !is_checkers(name) &&
-	       !is_named_as_checkers(name) && !is_librarys(name) &&
-	       !starts_with_any(name, "__", "DW.ref.", "_ZGV", "completed.") &&
-	       name.find('@') == name.npos;
-}
+struct data_of_part {
+	explicit data_of_part(const model::detail::told &from) : of(from) {}
 
-/* A row of the table of symbols; false: it is none. */
-bool add_variable(const model::detail::told &of, string_view row)
-{
-	constexpr usize address = 16, flags = 8;
-	const auto section = address + flags + 1;
-	const auto tab = row.find('\t');
-	const auto last = row.rfind(' ');
-	char *end;
+	/* A row of objdump -hw; false: it is none. */
+	bool add_section(const char *row)
+	{
+		char name[256];
+		usize bytes = 0, at = 0;
 
-	if (row.size() < section || row[address] != ' ' || tab == row.npos ||
-	    tab < section || last == row.npos)
-		return false;
-	const usize at = of.base + std::strtoul(row.data(), &end, 16);
-	const usize bytes = std::strtoul(row.data() + tab, nullptr, 16);
-	if (end != row.data() + address)
-		return false;
-	if (row[address + flags - 1] == 'O' && bytes &&
-	    at - of.data < of.data_bytes &&
-	    is_of_code(row.substr(section, tab - section),
-		       row.substr(last + 1)))
-		all_variables.push_back(
-			{reinterpret_cast<const char *>(at), bytes});
-	return true;
-}
+		if (std::sscanf(row, "%*u %255s %zx %zx", name, &bytes, &at) !=
+		    3)
+			return false;
+		if (of.base + at - of.data < of.data_bytes &&
+		    std::strstr(row, "ALLOC") &&
+		    !std::strstr(row, "THREAD_LOCAL") && !is_of_others(name))
+			sections.push_back(at_address(at, bytes));
+		return true;
+	}
+
+	/* A row of the table of symbols; false: it is none. */
+	bool add_symbol(string_view row)
+	{
+		constexpr usize address = 16;
+		const auto tab = row.find('\t');
+		const auto last = row.rfind(' ');
+		char *end;
+
+		if (tab == row.npos || last == row.npos || last < tab)
+			return false;
+		const usize at = std::strtoul(row.data(), &end, 16);
+		const usize bytes = std::strtoul(row.data() + tab, nullptr, 16);
+		if (end != row.data() + address)
+			return false;
+		if (bytes && is_named_by_others(row.substr(last + 1)))
+			others.push_back(at_address(at, bytes));
+		return true;
+	}
+
+	void add_to(std::vector<model::detail::variable> &to)
+	{
+		const auto add = [&to](const char *from, const char *end) {
+			if (from < end)
+				to.push_back(
+					{from, static_cast<usize>(end - from)});
+		};
+
+		std::sort(others.begin(), others.end(), is_below);
+		for (const model::detail::variable &s : sections) {
+			const char *from = s.at;
+			const char *const end = s.at + s.bytes;
+			for (const model::detail::variable &o : others) {
+				add(from, std::min(o.at, end));
+				from = std::max(from, o.at + o.bytes);
+			}
+			add(from, end);
+		}
+	}
+
+      private:
+	static bool is_of_others(string_view section)
+	{
+		for (const string_view one :
+		     {"klock_bss", "klock_data", "klock_hooks", "klock_port",
+		      "klock_wrapped"})
+			if (section == one)
+				return true;
+		return starts_with_any(section, "__llvm_prf", "__sancov");
+	}
+	static bool is_named_by_others(string_view name)
+	{
+		return is_sanitizers(name) ||
+		       starts_with_any(name, "__gcov", "__llvm_");
+	}
+	static bool is_below(const model::detail::variable &a,
+			     const model::detail::variable &b)
+	{
+		return a.at < b.at;
+	}
+	model::detail::variable at_address(usize at, usize bytes) const
+	{
+		return {reinterpret_cast<const char *>(of.base + at), bytes};
+	}
+
+	const model::detail::told &of;
+	std::vector<model::detail::variable> sections, others;
+};
 
 /* The instructions of one program or library. */
 struct listing {
@@ -284,8 +346,8 @@ struct listing {
 	bool is_checked = false, is_engines = false, is_told = true;
 };
 
-/* The command that lists a file's symbols and its code, less what is the
- * engine's alone. */
+/* The command that lists a file's sections, symbols and code, less the
+ * engine's. */
 std::string lister_of(const std::string &file, usize base, bool is_program)
 {
 	const std::string lists =
@@ -293,8 +355,8 @@ std::string lister_of(const std::string &file, usize base, bool is_program)
 	char below[64], above[64];
 
 	if (!is_program || !__start_klock_engine)
-		return lists + " -t";
-	std::snprintf(below, sizeof(below), " -t --stop-address=%#zx && ",
+		return lists + " -ht";
+	std::snprintf(below, sizeof(below), " -ht --stop-address=%#zx && ",
 		      reinterpret_cast<usize>(__start_klock_engine) - base);
 	std::snprintf(above, sizeof(above), " --start-address=%#zx",
 		      reinterpret_cast<usize>(__stop_klock_engine) - base);
@@ -308,7 +370,8 @@ bool look_through(const model::detail::told &of, const std::string &file)
 	std::size_t room = 0;
 	const bool is_program = of.file.empty();
 	listing code(of.base);
-	bool named = !is_program, has_symbols = false;
+	data_of_part data(of);
+	bool named = !is_program, has_symbols = false, has_sections = false;
 	FILE *const found =
 		::popen(lister_of(file, of.base, is_program).c_str(), "r");
 
@@ -325,13 +388,16 @@ bool look_through(const model::detail::told &of, const std::string &file)
 		} else if (rest.starts_with(":\t")) {
 			code.add(at, rest.substr(2));
 		} else if (line[0] == '0') {
-			has_symbols |= add_variable(
-				of, {line, rest.data() + rest.size()});
+			has_symbols |= data.add_symbol(
+				{line, rest.data() + rest.size()});
+		} else if (line[0] == ' ') {
+			has_sections |= data.add_section(line);
 		}
 	}
 	code.end();
 	std::free(line);
-	knows_variables &= has_symbols;
+	data.add_to(all_variables);
+	knows_variables &= has_sections && has_symbols;
 	return found && ::pclose(found) == 0 && named;
 }
 
@@ -379,7 +445,8 @@ const char *look_through_all()
 			look_through(p, p.file.empty() ? self : p.file);
 	if (!found)
 		all.clear();
-	knows_variables &= found;
+	/* Without objcopy, the engine's variables lie among the code's. */
+	knows_variables &= found && __start_klock_engine;
 	std::sort(all_variables.begin(), all_variables.end(),
 		  [](const auto &a, const auto &b) { return a.at < b.at; });
 	std::erase_if(all, [](const instruction &i) {
@@ -441,8 +508,9 @@ model::detail::variables model::detail::variables_of_code()
 {
 	return {all_variables,
 		knows_variables ? nullptr
-				: "that needs objdump, and a program and "
-				  "libraries that were not stripped"};
+				: "that needs objdump and objcopy, and a "
+				  "program and libraries that were not "
+				  "stripped"};
 }
 
 void model::detail::unset_traps()

@@ -1164,8 +1164,11 @@ part part_of(const dl_phdr_info &from)
 			p.code_bytes = header.p_memsz;
 		}
 		if (header.p_type == PT_LOAD && header.p_flags & PF_W) {
-			p.data = p.base + header.p_vaddr;
-			p.data_end = p.data + header.p_memsz;
+			const usize at = p.base + header.p_vaddr;
+			/* An aligned variable has the linker begin another. */
+			if (!p.data)
+				p.data = at;
+			p.data_end = at + header.p_memsz;
 		}
 	}
 	if (p.fixed == p.data)

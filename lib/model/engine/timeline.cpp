@@ -260,6 +260,8 @@ std::string names::value_at(const void *at, u64 v, unsigned bytes) const
  */
 
 /* False: the row reads nothing. */
+bool timeline::aloud = false;
+
 bool timeline::origin_of(const graph &g, std::size_t of_row, origin &o) const
 {
 	const row &r = rows[of_row];

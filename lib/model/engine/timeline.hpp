@@ -129,7 +129,7 @@ struct timeline {
 			site where) const;
 
 	/* Rows are printed as they come: there may be no text() of them. */
-	inline static bool aloud = false;
+	static bool aloud;
 
 	/* The number of the row that has this event; or nothing. */
 	std::string row_of(ref event) const;

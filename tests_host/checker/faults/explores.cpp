@@ -12,6 +12,9 @@
 
 namespace {
 
+/* So that the variables with a first value lie in a segment of their own. */
+alignas(1 << 20) volatile char aligned[1 << 20];
+
 struct world {
 	alignas(16) unsigned char members[256] = {};
 };
@@ -50,6 +53,8 @@ void must(int holds) { model::check(holds, "what must hold"); }
 int main(int argc, char **argv)
 {
 	int number = argc > 1 ? std::atoi(argv[1]) : 0;
+
+	aligned[0] = 0;
 
 	for (; number < number_of_programs; number++) {
 		const model::result r = explore(programs[number]);

@@ -22,6 +22,7 @@ struct alignas(4096) state_of_hooks {
 	bool looks = false;
 	bool intends = false;
 	bool probe_seen = false;
+	bool trap_lifted = false;
 	const void *probe = nullptr;
 };
 [[gnu::section("klock_hooks")]] inline constinit state_of_hooks state;
@@ -211,7 +212,7 @@ const char *set_traps(); /* what is not seen, or null */
 void unset_traps();
 
 /* Traps that code outside the CPUs has run into, and that must be set again. */
-inline constinit bool trap_lifted = false;
+inline constexpr bool &trap_lifted = state.trap_lifted;
 
 /* The instruction at whose trap a signal came; null: it is another's. */
 struct trapped {

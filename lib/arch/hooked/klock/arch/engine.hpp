@@ -214,21 +214,23 @@ struct engine {
 	~engine() = default;
 };
 
+/* Leaves a look at a run's result that would wait for ever; null: nobody can.
+ */
+using leaver = void (*)(site);
+
 /* The code reads it, too. On a page of its own, apart from the code's data:
  * the checker protects others (model/engine/lookout.hpp). */
 struct alignas(4096) state_of_port {
 	engine *running = nullptr;
 	u32 counter_mask = ~u32{0};
+	leaver leave_endless_wait = nullptr;
 };
 [[gnu::section("klock_port")]] inline constinit state_of_port state;
 
 /* The engine whose fiber this is; none outside a run. */
 inline constexpr engine *&running = state.running;
 
-/* Leaves a look at a run's result that would wait for ever; null: nobody can.
- */
-using leaver = void (*)(site);
-inline constinit leaver leave_endless_wait = nullptr;
+inline constexpr leaver &leave_endless_wait = state.leave_endless_wait;
 
 /* The bits that counters have: fewer than their type's while a checker says. */
 inline constexpr u32 &counter_mask = state.counter_mask;
