@@ -150,11 +150,10 @@ bool reads(string_view text)
 	const auto from = text.find('(');
 
 	if (from == text.npos || text.starts_with("lea") ||
-	    text.find("nop") != text.npos ||
+	    text.find("nop") != text.npos || text.find("%st(") != text.npos ||
 	    text.find_first_of(":,", from) < text.find(')', from))
 		return false;
-	if (text.ends_with(')') &&
-	    (text.starts_with("mov") || text.starts_with("set")))
+	if (text.ends_with(')') && starts_with_any(text, "mov", "vmov", "set"))
 		return false;
 	for (const string_view base : {"(%rsp", "(%rbp", "(%rip"})
 		if (text.substr(from).starts_with(base))

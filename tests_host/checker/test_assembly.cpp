@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -130,6 +131,9 @@ struct large {
 };
 
 large make(long a) { return {a, 2, 3, 4}; }
+
+/* It compares registers, whose names have brackets. */
+bool is_less(long double a, long double b) { return a < b; }
 
 int days(int month)
 {
@@ -256,6 +260,7 @@ TEST_CASE("untold: what accesses nothing of others is not refused")
 
 		model::check(make(1).d == 4);
 		model::check(days(2) == 31);
+		model::check(is_less(1, 2));
 		model::check(of.corners() == 4);
 	});
 
@@ -264,6 +269,41 @@ TEST_CASE("untold: what accesses nothing of others is not refused")
 }
 
 #if defined(__x86_64__)
+
+namespace {
+
+volatile std::sig_atomic_t heard = 0;
+
+__attribute__((no_sanitize("thread"))) void hear(int) { heard = heard + 1; }
+
+[[gnu::noinline]] __attribute__((no_sanitize("thread"))) void
+store_vector(int *to)
+{
+	__asm__ volatile("vmovss %%xmm0, (%0)" ::"r"(to) : "memory");
+}
+
+} // namespace
+
+/* It interrupts a CPU anywhere. */
+TEST_CASE("untold: a handler of a signal is no CPU's code")
+{
+	const auto before = std::signal(SIGUSR1, hear);
+	const auto r = by_two([](counter &) { std::raise(SIGUSR1); });
+
+	std::signal(SIGUSR1, before);
+	INFO(r.timeline);
+	verdict::right_by(1, r);
+	CHECK(heard > 0);
+}
+
+TEST_CASE("untold: a function that only stores tells of it")
+{
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx"))
+		CHECK(by_two([](counter &c) {
+			      store_vector(&c.count);
+		      }).found == bug::data_race);
+}
 
 namespace {
 

@@ -45,6 +45,8 @@ struct {
 static_assert(std::size(kinds) == crash_handlers::signals);
 
 crash_handlers *ours = nullptr;
+/* The signals whose handlers wait. */
+sigset_t waiting;
 /* The memory that the engine accesses for the code; null: none. */
 const site *volatile accesses = nullptr;
 
@@ -378,6 +380,8 @@ void look_for_loop(const void *context)
 
 	lookout::data.is_wanted = false;
 	lookout::data.settle();
+	if (explores)
+		handlers_wait::let_in();
 	look_for_loop(context);
 	lookout::data.is_wanted = wanted;
 	lookout::data.settle();
@@ -495,6 +499,42 @@ timer::~timer()
 }
 
 void timer::start() { tick_every(1'000'000 / ticks_a_second); }
+
+handlers_wait::handlers_wait()
+{
+	struct sigaction act;
+	sigset_t before;
+	const auto is_programs = [&act] {
+		return act.sa_sigaction != on_signal &&
+		       act.sa_sigaction != on_tick &&
+		       detail::is_of_code(reinterpret_cast<const void *>(
+			       act.sa_sigaction));
+	};
+
+	::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+	::sigemptyset(&waiting);
+	for (int number = 1; number < NSIG; number++)
+		if (!::sigismember(&before, number) &&
+		    !::sigaction(number, nullptr, &act) && is_programs())
+			::sigaddset(&waiting, number);
+	::pthread_sigmask(SIG_BLOCK, &waiting, nullptr);
+}
+
+handlers_wait::~handlers_wait()
+{
+	::pthread_sigmask(SIG_UNBLOCK, &waiting, nullptr);
+}
+
+void handlers_wait::let_in()
+{
+	const bool by_code = std::exchange(detail::in_body, false);
+	hooked::engine *const cpus = std::exchange(hooked::running, nullptr);
+
+	::pthread_sigmask(SIG_UNBLOCK, &waiting, nullptr);
+	::pthread_sigmask(SIG_BLOCK, &waiting, nullptr);
+	hooked::running = cpus;
+	detail::in_body = by_code;
+}
 
 void crash_handlers::pass_on(int number) const
 {

@@ -58,6 +58,21 @@ struct timer {
 	struct sigaction others {};
 };
 
+/*
+ * While it lives, the program's handlers of signals wait for the next tick.
+ * They access its variables, wherever they interrupt a CPU that knows nothing
+ * of it.
+ */
+struct handlers_wait {
+	handlers_wait();
+	~handlers_wait();
+	handlers_wait(const handlers_wait &) = delete;
+	handlers_wait &operator=(const handlers_wait &) = delete;
+
+	/* Runs those whose signals have come. */
+	static void let_in();
+};
+
 /* Fails at this line if there is no memory, before the engine notes an
  * access. */
 void must_be_memory(const void *at, klock::arch::site);

@@ -73,6 +73,7 @@ result checker::explore(program &p, const options &given)
 	}
 	const code_traps of_assembly;
 	const memory_looks of_memory(looks);
+	const handlers_wait for_ticks;
 	cpus.make(count, given.stack_bytes);
 	cpus.locals.start(count);
 	reports.known.explores =

@@ -180,6 +180,7 @@ bool checker::share_work(progress &shown)
 				shown.at(before + p->executions(), share);
 				if (is_late())
 					p->over = true;
+				handlers_wait::let_in();
 			}) &&
 		workers.size() == count;
 	for (unsigned w = 0; well && w < count; w++) {
