@@ -466,7 +466,7 @@ klock_boot(full watched_lab_stuck 3 single "${stuck}" panic "no progress for"
 klock_boot(test threads_4 4 single "" "preemptions" IMAGE threads)
 # Without lib/unparked, a wake-up preempts nobody; all else is right.
 klock_boot(full threads_late_4 4 single "" fail
-	"0 of 6 urgent threads ran before their wakers went on"
+	"0 of 7 urgent threads ran before their wakers went on"
 	"FAIL: a waker went on before the urgent thread that it had woken"
 	IMAGE threads-late)
 klock_boot(test threads_no_look 4 icount "park=no_look" fail
