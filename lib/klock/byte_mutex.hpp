@@ -116,7 +116,8 @@ struct patient_byte_mutex {
 
 	/*
 	 * lock() by a deadline of cycles(), or until the kernel ends the wait
-	 * (klock_os_park_until()). False: the caller does not hold it.
+	 * (klock_os_park_until()). No spin iteration follows the deadline.
+	 * False: the caller does not hold it.
 	 */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{

@@ -308,12 +308,11 @@ struct inheriting_mutex_in : private detail::lendable {
 	/*
 	 * lock() by a deadline of cycles(), or until the kernel ends the wait
 	 * (klock_os_park_until()). No spin iteration follows the deadline. The
-	 * caller holds the mutex if the result is
-	 * `had`. If it is `deadlock` or `too_deep`, it has not waited, and
-	 * link(thread, mutex) was called for each link, the caller's first:
-	 * that thread waits for that mutex, which the thread of the next link
-	 * holds. link() is called with the domain's lock held and interrupts
-	 * off.
+	 * caller holds the mutex if the result is `had`. If it is `deadlock` or
+	 * `too_deep`, it has not waited, and link(thread, mutex) was called for
+	 * each link, the caller's first: that thread waits for that mutex,
+	 * which the thread of the next link holds. link() is called with the
+	 * domain's lock held and interrupts off.
 	 */
 	template <typename Link = detail::no_link>
 	[[nodiscard]] wait_result lock_until(u64 deadline, Link link = {})

@@ -157,6 +157,7 @@ struct patient_shared_mutex {
 				return true;
 		return false;
 	}
+	/* lock_shared() until a deadline, as try_lock_until(). */
 	[[nodiscard]] bool try_lock_shared_until(u64 deadline)
 	{
 		return try_lock_shared() || enter_slowly(true, &deadline);

@@ -259,9 +259,9 @@ std::string names::value_at(const void *at, u64 v, unsigned bytes) const
 /* -- Rows --------------------------------------------------------------------
  */
 
-/* False: the row reads nothing. */
 bool timeline::aloud = false;
 
+/* False: the row reads nothing. */
 bool timeline::origin_of(const graph &g, std::size_t of_row, origin &o) const
 {
 	const row &r = rows[of_row];
